@@ -18,12 +18,12 @@ use crate::terminal::output::{Draw, Page, TableCell, Tone};
     bookctl limits \\\n    --jq '.limits[] | select(.remaining == 0) | .resets_in_seconds'")]
 pub(crate) struct Args {}
 
-pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, (): ()) -> Result<Exit> {
-    let limits = known(&api.facts, records)?;
+pub(crate) async fn run(parts: &Parts, (): ()) -> Result<Exit> {
+    let limits = known(&parts.api.facts, &parts.records)?;
     let is_empty = limits.is_empty();
     let list = LimitList { limits };
     let none = "No rate limits known yet. A search or a booking shows them.";
-    ui.out.emit_list(&list, is_empty, none)
+    parts.ui.out.emit_list(&list, is_empty, none)
 }
 
 pub(crate) fn known(facts: &Facts, records: &Records) -> Result<Vec<RateLimitRow>> {

@@ -67,7 +67,7 @@ pub(crate) struct Startup {
     pub(crate) settings: Settings,
 }
 
-/// What a command takes its arguments from. A function below it is given what it uses.
+/// What a command is given. A function below it that needs several parts takes them all.
 pub(crate) struct Parts {
     pub(crate) api: Api,
     pub(crate) records: Rc<Records>,

@@ -5,9 +5,7 @@ use serde_json::{Map, Value};
 
 use super::finish::{Accepted, finish_recorded, keep, tell_differences};
 use super::verdict::{MODIFIED, compared, of_create, refusal, setting, tell};
-use super::watch::wait::read_booking;
-use crate::app::in_flight::show_command;
-use crate::app::{Api, Facts, Records, Ui};
+use crate::app::{Facts, Parts, Records};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::slot::Slot;
@@ -17,46 +15,18 @@ use crate::service::mapping::{WriteKind, member};
 /// Ends a command that has made a booking: on stdout, with what its wish says of it. After a 7 a
 /// script books elsewhere, so that a booking that is another one than was asked for ends with 16.
 /// Its details may stand on the screen above.
-pub(crate) fn finish_created(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    booking: &Booking,
-    is_on_screen: bool,
-) -> Result<Exit> {
-    let recorded = keep(records, ui, booking, &Accepted::default());
+pub(crate) fn finish_created(parts: &Parts, booking: &Booking, is_on_screen: bool) -> Result<Exit> {
+    let recorded = keep(parts, booking, &Accepted::default());
     let verdict = of_create(booking, &recorded, true);
-    tell(facts, ui, &verdict, "");
-    let mut refused = refusal(facts, booking, &verdict);
+    tell(parts, &verdict, "");
+    let mut refused = refusal(&parts.api.facts, booking, &verdict);
     // What a new booking waits for says more than how it differs.
     if booking.exit() != Exit::Done && !verdict.is_another {
-        refused.take().into_iter().for_each(|error| ui.out.warn(&error.message));
+        refused.take().into_iter().for_each(|error| parts.ui.out.warn(&error.message));
     }
-    finish_recorded(facts, records, ui, booking, refused, |view| {
-        view.unshown = verdict.unshown_sentence(facts.mapping());
+    finish_recorded(parts, booking, refused, |view| {
+        view.unshown = verdict.unshown_sentence(parts.api.facts.mapping());
         view.is_on_screen = is_on_screen;
-    })
-}
-
-/// Reads a booking once more if the response to a change may be older than the change. If it cannot
-/// be read, what became of the change is unknown (16).
-pub(crate) async fn read_unless(
-    api: &Api,
-    booking: Booking,
-    shows_it: impl Fn(&Booking) -> bool,
-) -> Result<Booking> {
-    if shows_it(&booking) {
-        return Ok(booking);
-    }
-    let id = booking.id();
-    read_booking(api, id).await.map_err(|error| {
-        if error.exit == Exit::Interrupted {
-            return error;
-        }
-        let what = format!("the service accepted the request, but booking {id} does not show it");
-        let what = format!("{what}, and cannot be read again: {}", error.message);
-        let check = format!("check before trying again: {}", show_command(id));
-        Error::new(Code::OutcomeUnknown, what).hint(check).body(booking.document.clone())
     })
 }
 
@@ -78,9 +48,10 @@ impl<'a> Change<'a> {
 
     /// How a booking compares with what the change asked for. While the provider works on it, it
     /// may show what it was.
-    fn compared(&self, facts: &Facts, records: &Records, booking: &Booking) -> Vec<Compared> {
-        let mut found = compared(records, &Wish::from_changes(self.requested), booking, true);
-        let names = facts.mapping().names_of(self.kind);
+    fn compared(&self, parts: &Parts, booking: &Booking) -> Vec<Compared> {
+        let mut found =
+            compared(&parts.records, &Wish::from_changes(self.requested), booking, true);
+        let names = parts.api.facts.mapping().names_of(self.kind);
         for it in &mut found {
             if self.is_proved(booking, it, &names) {
                 it.agreement = Agreement::Same;
@@ -92,8 +63,8 @@ impl<'a> Change<'a> {
     }
 
     /// Whether a booking has everything that was asked for.
-    pub(crate) fn is_shown(&self, facts: &Facts, records: &Records, booking: &Booking) -> bool {
-        self.compared(facts, records, booking).iter().all(|it| it.agreement == Agreement::Same)
+    pub(crate) fn is_shown(&self, parts: &Parts, booking: &Booking) -> bool {
+        self.compared(parts, booking).iter().all(|it| it.agreement == Agreement::Same)
     }
 
     /// Whether a new `last_modification` proves a field that is not shown (spec, Bookings): it
@@ -125,15 +96,9 @@ impl<'a> Change<'a> {
 /// Ends a change by what the booking says of it. After a modify, a field that it shows otherwise is
 /// 7, and so is one that it does not show (`change_not_shown`). Some services ignore fields whose
 /// names they do not know.
-pub(crate) fn finish_changed(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    booking: &Booking,
-    change: Change<'_>,
-) -> Result<Exit> {
+pub(crate) fn finish_changed(parts: &Parts, booking: &Booking, change: Change<'_>) -> Result<Exit> {
     let is_modify = change.kind == WriteKind::Modify;
-    let found = change.compared(facts, records, booking);
+    let found = change.compared(parts, booking);
     let mut accepted = Accepted::default();
     if is_modify && booking.status() != Status::Processing {
         accepted.changes = change.requested.clone();
@@ -145,21 +110,21 @@ pub(crate) fn finish_changed(
         let is_moved = accepted.changes.contains_key("datetime");
         accepted.terms = change.slot.filter(|_| is_moved).map(|slot| slot.value.clone());
     }
-    let recorded = keep(records, ui, booking, &accepted);
-    let moved = change.moved(records, booking);
+    let recorded = keep(parts, booking, &accepted);
+    let moved = change.moved(&parts.records, booking);
     let mut doubted: Vec<Compared> = recorded.iter().chain(&moved).cloned().collect();
     doubted.retain(|it| it.is_another() || is_modify && it.weight == Weight::Account);
-    let refused = refusal(facts, booking, &of_create(booking, &doubted, false));
+    let refused = refusal(&parts.api.facts, booking, &of_create(booking, &doubted, false));
     let mut unproved = found.iter().filter(|it| is_modify && it.agreement == Agreement::NotShown);
     let not_shown = |it: &Compared| {
         let (id, field) = (booking.id(), &it.field);
         let what =
             format!("booking {id} does not show its {field}, so the change may not have been made");
-        let hint = way_to_map(facts, change.kind, field);
+        let hint = way_to_map(&parts.api.facts, change.kind, field);
         Error::new(Code::ChangeNotShown, what).hint(hint).body(booking.document.clone())
     };
     let refused = refused.or_else(|| unproved.next().map(not_shown));
-    let exit = finish_recorded(facts, records, ui, booking, refused, |view| {
+    let exit = finish_recorded(parts, booking, refused, |view| {
         // After a payment's response the card invites no second one.
         view.is_answered = matches!(change.kind, WriteKind::Payment | WriteKind::Abort);
         view.is_on_screen = change.is_on_screen;
@@ -170,16 +135,16 @@ pub(crate) fn finish_changed(
         is_contradicted = true;
         let way = match &it.agreement {
             Agreement::NotUnderstood(_) => {
-                let set = facts.mapping().set_command(setting(booking, it));
+                let set = parts.api.facts.mapping().set_command(setting(booking, it));
                 format!("set how the service writes it: {set}")
             }
-            _ => way_to_map(facts, change.kind, &it.field),
+            _ => way_to_map(&parts.api.facts, change.kind, &it.field),
         };
         let what = "the service accepted the request, but in the booking";
-        ui.out.warn(&format!("{what} {clause}; {way}"));
+        parts.ui.out.warn(&format!("{what} {clause}; {way}"));
     }
     if !is_modify {
-        tell_differences(ui, booking, &recorded);
+        tell_differences(&parts.ui, booking, &recorded);
     }
     Ok(if is_modify && is_contradicted { Exit::Refused } else { exit })
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::terms::{filled_in, find_recorded, kept_slot};
 use super::verdict::{MODIFIED, Verdict, compared, of_create};
 use crate::app::in_flight::show_command;
-use crate::app::{Facts, Records, Ui};
+use crate::app::{Facts, Parts, Records, Ui};
 use crate::journal::recent::RecentList;
 use crate::journal::{Actor, BookingWrite, KeptBooking};
 use crate::outcome::{Error, Exit, Result};
@@ -16,43 +16,38 @@ use crate::service::documents::wish::{Agreement, Compared, Wish};
 use crate::terminal::view::{BookingView, RequestView};
 
 /// The booking as a card, with the service's time for what is left until a deadline.
-pub(crate) fn booking_view(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    booking: &Booking,
-) -> BookingView {
+pub(crate) fn booking_view(parts: &Parts, booking: &Booking) -> BookingView {
     let mut view = BookingView {
         booking: booking.clone(),
-        dialect: facts.dialect().clone(),
-        now: facts.service_now(),
-        certainty: facts.certainty(),
+        dialect: parts.api.facts.dialect().clone(),
+        now: parts.api.facts.service_now(),
+        certainty: parts.api.facts.certainty(),
         terms: None,
         venue: None,
         made_by: None,
-        map_it: facts.mapping().set_command("read.booking=EXPRESSION"),
+        map_it: parts.api.facts.mapping().set_command("read.booking=EXPRESSION"),
         unshown: None,
         is_answered: false,
         is_on_screen: false,
     };
     // A script gets the service's document alone.
-    if ui.out.is_human() {
-        view.booking = filled_in(records, booking);
+    if parts.ui.out.is_human() {
+        view.booking = filled_in(&parts.records, booking);
         let venue = view.booking.venue_id();
-        view.venue = venue.and_then(|id| records.known_venue(&id));
-        view.made_by = maker(facts, records, booking);
+        view.venue = venue.and_then(|id| parts.records.known_venue(&id));
+        view.made_by = maker(parts, booking);
         // A late cancellation has its price.
         if !matches!(booking.status(), Status::Failed | Status::Expired) {
-            view.terms = kept_slot(records, booking).map(|slot| slot.value);
+            view.terms = kept_slot(&parts.records, booking).map(|slot| slot.value);
         }
     }
     view
 }
 
 /// Who made a booking, where a team shares the journal.
-fn maker(facts: &Facts, records: &Records, booking: &Booking) -> Option<String> {
-    facts.target().journal.as_ref()?;
-    let attempts = records.journal().ok()?.attempts_of(booking.id()).ok()?;
+fn maker(parts: &Parts, booking: &Booking) -> Option<String> {
+    parts.api.facts.target().journal.as_ref()?;
+    let attempts = parts.records.journal().ok()?.attempts_of(booking.id()).ok()?;
     let mut runs = attempts.into_iter().flat_map(|attempt| attempt.runs);
     let Actor { user, host } = runs.find_map(|run| run.maker)?;
     Some(format!("{user} on {host}"))
@@ -123,29 +118,22 @@ pub(crate) fn store_and_judge(records: &Records, booking: &Booking) -> Verdict {
 }
 
 /// Stores a booking that a command is about, for `@last` too.
-pub(super) fn keep(
-    records: &Records,
-    ui: &Ui,
-    booking: &Booking,
-    accepted: &Accepted,
-) -> Vec<Compared> {
-    let has_record = records.has_journal() || ui.out.is_human();
-    records.remember_last(RecentList::LastBooking, booking.id());
-    if has_record { store(records, booking, accepted).0 } else { Vec::new() }
+pub(super) fn keep(parts: &Parts, booking: &Booking, accepted: &Accepted) -> Vec<Compared> {
+    let has_record = parts.records.has_journal() || parts.ui.out.is_human();
+    parts.records.remember_last(RecentList::LastBooking, booking.id());
+    if has_record { store(&parts.records, booking, accepted).0 } else { Vec::new() }
 }
 
 /// The same, and says how it differs from what was asked for.
-pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) {
-    tell_differences(ui, booking, &keep(records, ui, booking, &Accepted::default()));
+pub(crate) fn record(parts: &Parts, booking: &Booking) {
+    tell_differences(&parts.ui, booking, &keep(parts, booking, &Accepted::default()));
 }
 
 /// Ends a command that wrote: writes a booking, and returns the exit code of its status. It exists
 /// even if stdout cannot be written: the error carries its id. Of one that is not the one that was
 /// asked for, the error is that; only a person sees it.
 pub(crate) fn finish_recorded(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
+    parts @ Parts { ui, .. }: &Parts,
     booking: &Booking,
     mut refusal: Option<Error>,
     also: impl FnOnce(&mut BookingView),
@@ -153,7 +141,7 @@ pub(crate) fn finish_recorded(
     if let Some(error) = refusal.take_if(|_| !ui.out.is_human()) {
         return Err(error);
     }
-    let mut view = booking_view(facts, records, ui, booking);
+    let mut view = booking_view(parts, booking);
     also(&mut view);
     let (id, status) = (booking.id(), booking.status());
     let is_read = ui.out.emit_read(&view).map_err(|mut error| {
@@ -167,25 +155,25 @@ pub(crate) fn finish_recorded(
             show_command(id)
         ));
     }
-    warn_of_unknown_status(facts, ui, booking);
+    warn_of_unknown_status(parts, booking);
     refusal.map_or(Ok(booking.exit()), Err)
 }
 
 /// Explains the exit code of an unspecified status, and how to map it.
-pub(crate) fn warn_of_unknown_status(facts: &Facts, ui: &Ui, booking: &Booking) {
+pub(crate) fn warn_of_unknown_status(parts: &Parts, booking: &Booking) {
     if let Status::Other(word) = booking.status() {
-        ui.out.warn(&format!(
+        parts.ui.out.warn(&format!(
             "`{word}` is a status that bookctl does not know; map it: {}",
-            facts.mapping().set_command("read.booking=EXPRESSION")
+            parts.api.facts.mapping().set_command("read.booking=EXPRESSION")
         ));
     }
 }
 
 /// Records a shown booking, for `@last` and for the search of `bookings`. A script that reads
 /// (`--json`) opens no journal.
-pub(crate) fn remember_shown(records: &Records, ui: &Ui, booking: &Booking) {
-    if ui.out.is_human() {
-        record(records, ui, booking);
+pub(crate) fn remember_shown(parts: &Parts, booking: &Booking) {
+    if parts.ui.out.is_human() {
+        record(parts, booking);
     }
 }
 
@@ -206,8 +194,8 @@ pub(super) fn tell_differences(ui: &Ui, booking: &Booking, found: &[Compared]) {
     differences(booking, found).iter().for_each(|it| ui.warn_of(booking.id(), it));
 }
 
-pub(crate) fn preview(facts: &Facts, ui: &Ui, call: Call) -> Result<Exit> {
-    ui.out.emit(&request_view(facts, call))
+pub(crate) fn preview(parts: &Parts, call: Call) -> Result<Exit> {
+    parts.ui.out.emit(&request_view(&parts.api.facts, call))
 }
 
 pub(crate) fn request_view(facts: &Facts, call: Call) -> RequestView {

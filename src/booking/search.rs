@@ -137,7 +137,7 @@ pub(crate) struct SlotsArgs {
 
 pub(crate) async fn list_slots(parts: &Parts, args: SlotsArgs) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
-    let venue = pick::venue_or_pick(records, ui, args.venue.as_deref()).await?;
+    let venue = pick::venue_or_pick(parts, args.venue.as_deref()).await?;
     let (remembered, zone) = (venue.remembered.as_ref(), args.zone.tz.as_ref());
     let at = args.at.unwrap_or(SlotsAt { when: When::now(), is_day: true });
     let search = offer::SlotSearch {

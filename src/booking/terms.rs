@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::book::offer::terms_reader;
 use super::confirmation::Confirmation;
-use crate::app::{Api, Facts, Records, Ui};
+use crate::app::{Facts, Parts, Records};
 use crate::journal::KeptBooking;
 use crate::journal::recent::RecentList;
 use crate::outcome::Result;
@@ -61,18 +61,16 @@ pub(crate) fn cancellation_cost(
 }
 
 /// What cancelling a booking costs now, if it had so many guests.
-pub(crate) fn cost_now(facts: &Facts, records: &Records, booking: &Booking, party: u32) -> String {
-    let slot = kept_slot(records, booking);
-    let terms = cancellation_terms(records, booking);
+pub(crate) fn cost_now(parts: &Parts, booking: &Booking, party: u32) -> String {
+    let slot = kept_slot(&parts.records, booking);
+    let terms = cancellation_terms(&parts.records, booking);
     let unknown = "not known: neither the booking nor its slot shows the terms";
-    cancellation_cost(facts, terms, slot, party).unwrap_or_else(|| unknown.to_owned())
+    cancellation_cost(&parts.api.facts, terms, slot, party).unwrap_or_else(|| unknown.to_owned())
 }
 
 /// Shows what would be done with a booking, and the service unless it is a sandbox, and asks.
 pub(crate) async fn confirm(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
+    Parts { api, records, ui, .. }: &Parts,
     mut page: Page,
     booking: &Booking,
     confirmation: &Confirmation<'_>,

@@ -216,7 +216,7 @@ fn keys() -> Page {
 }
 
 pub(super) fn card_page(
-    Parts { api, records, ui, .. }: &Parts,
+    parts: &Parts,
     entry: &Entry,
     now: Timestamp,
     is_open: bool,
@@ -225,22 +225,21 @@ pub(super) fn card_page(
         Entry::Request(attempt, venue) => return Ok(request_page(attempt, venue)),
         Entry::Booking(stored) => stored,
     };
-    let mut view = finish::booking_view(&api.facts, records, ui, &stored.booking);
+    let mut view = finish::booking_view(parts, &stored.booking);
     view.now = now;
     let mut page = Page::default();
     let seen = stored.age().as_secs();
     if seen >= 60 {
         page.labelled(Tone::Warn, "as seen", format!("{} ago", in_units(seen / 60 * 60)));
     }
-    let found = compared(records, &stored.wish(), &stored.booking, false);
+    let found = compared(&parts.records, &stored.wish(), &stored.booking, false);
     for difference in finish::differences(&stored.booking, &found) {
         page.labelled(Tone::Warn, "warning", difference);
     }
     view.draw(&mut page);
     let mut page = page.without_commands();
     if is_open {
-        let rows =
-            history::timeline(&api.facts, records, stored.booking.id(), Some(&stored.booking))?;
+        let rows = history::timeline(parts, stored.booking.id(), Some(&stored.booking))?;
         page.line("");
         add_timeline(&mut page, &rows);
     }

@@ -136,26 +136,23 @@ impl List {
     }
 
     /// Reads the journal for the search. Keeps the selection, also as the request's booking.
-    pub(super) fn read(
-        &mut self,
-        Parts { api, records, ui, .. }: &Parts,
-        text: &str,
-        now: Timestamp,
-    ) -> Result<()> {
+    pub(super) fn read(&mut self, parts: &Parts, text: &str, now: Timestamp) -> Result<()> {
         (self.is_stale, self.laid_out) = (false, None);
         let is_another = std::mem::take(&mut self.is_another);
         let selected = self.entry().filter(|_| !is_another).map(|entry| entry.id().to_owned());
-        pick::take_in_received(&api.facts, records, ui)?;
-        let (journal, today) = (records.journal()?, system_zone().to_datetime(now).date());
+        pick::take_in_received(parts)?;
+        let (journal, today) = (parts.records.journal()?, system_zone().to_datetime(now).date());
         let text = Some(text.trim()).filter(|text| !text.is_empty());
-        let (mut rows, has_more) = find_rows(records, text, now, today)?;
+        let (mut rows, has_more) = find_rows(&parts.records, text, now, today)?;
         self.has_more = has_more;
         self.groups = match text {
-            Some(_) => find_rows(records, None, now, today)?.0.iter().map(|row| row.0).collect(),
+            Some(_) => {
+                find_rows(&parts.records, None, now, today)?.0.iter().map(|row| row.0).collect()
+            }
             None => rows.iter().map(|row| row.0).collect(),
         };
         if let Some(text) = text.filter(|_| rows.is_empty()) {
-            for word in pick::similar_words(&api.facts, records, ui, text)? {
+            for word in pick::similar_words(parts, text)? {
                 let sought = SearchCriteria { guest: Some(word), ..SearchCriteria::default() };
                 let stored = journal.find(&sought, Some(MOST))?.stored.into_iter();
                 rows.extend(stored.map(|stored| (Group::Similar, Entry::Booking(stored.into()))));

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::conclude;
 use super::confirmation::Confirmation;
 use super::find::pick;
+use crate::app::Parts;
 use crate::app::plan::{Needs, ServiceNeed};
-use crate::app::{Facts, Parts, Records, Ui};
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Outcome, State};
 use crate::json::Document;
@@ -74,26 +74,26 @@ enum AttemptsAction {
     },
 }
 
-pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     match args.action.unwrap_or(AttemptsAction::List { all: false }) {
-        AttemptsAction::List { all } => list(records, ui, all)?,
+        AttemptsAction::List { all } => list(parts, all)?,
         AttemptsAction::Resume { key, same_organization } => {
-            let key = pick::attempt_or_pick(&api.facts, records, ui, key.as_deref()).await?;
+            let key = pick::attempt_or_pick(parts, key.as_deref()).await?;
             if same_organization {
-                records.journal()?.scope.takes_any_account.set(true);
+                parts.records.journal()?.scope.takes_any_account.set(true);
             }
-            let booking = open_attempts::resume(api, records, ui, &key).await?;
-            return conclude::finish_created(&api.facts, records, ui, &booking, false);
+            let booking = open_attempts::resume(parts, &key).await?;
+            return conclude::finish_created(parts, &booking, false);
         }
         AttemptsAction::Abandon { key, yes } => {
-            let key = pick::attempt_or_pick(&api.facts, records, ui, key.as_deref()).await?;
-            abandon(&api.facts, records, ui, &key, yes).await?;
+            let key = pick::attempt_or_pick(parts, key.as_deref()).await?;
+            abandon(parts, &key, yes).await?;
         }
     }
     Ok(Exit::Done)
 }
 
-fn list(records: &Records, ui: &Ui, all: bool) -> Result<()> {
+fn list(Parts { records, ui, .. }: &Parts, all: bool) -> Result<()> {
     let journal = records.journal()?;
     let (attempts, none) = if all {
         (journal.attempts()?, "No requests yet.")
@@ -130,8 +130,8 @@ fn documents(attempts: &[Attempt]) -> Vec<Value> {
     attempts.iter().map(document).collect()
 }
 
-async fn abandon(facts: &Facts, records: &Records, ui: &Ui, key: &str, yes: bool) -> Result<()> {
-    let mut attempt = open_attempts::find_attempt(facts, records, key)?;
+async fn abandon(parts @ Parts { ui, .. }: &Parts, key: &str, yes: bool) -> Result<()> {
+    let mut attempt = open_attempts::find_attempt(parts, key)?;
     open_attempts::refuse_closed(&attempt, "can be abandoned")?;
     // Scripts have done without a question from the start.
     if ui.prompter.interactive() && !yes {
@@ -145,7 +145,7 @@ async fn abandon(facts: &Facts, records: &Records, ui: &Ui, key: &str, yes: bool
         let declined = "The request is still unresolved.";
         Confirmation::new("abandoning a request", question, declined).ask(&ui.prompter).await?;
     }
-    attempt.state = records.journal()?.abandon(key)?;
+    attempt.state = parts.records.journal()?.abandon(key)?;
     if attempt.runs.iter().any(|run| run.outcome == Outcome::UnderWay) {
         let warning = "another process may still be sending this request, which can make a booking";
         ui.out.warn(warning);

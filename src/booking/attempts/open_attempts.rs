@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::app::in_flight::{abandon_command, resume_command, show_command};
-use crate::app::{Api, Facts, Records, Ui};
+use crate::app::{Parts, Ui};
 use crate::booking::book::{create, duplicates};
 use crate::booking::{finish, verdict, watch::wait};
 use crate::journal::{
@@ -35,17 +35,15 @@ pub(crate) struct EarlierAttempts {
 /// Warns of each open attempt at this service, but not of those under `mine`, which the command
 /// itself resumes. A person is offered to resume those of the present API key first.
 pub(crate) async fn warn_of_open_attempts(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
+    parts @ Parts { ui, .. }: &Parts,
     mine: &HashSet<String>,
 ) -> Result<EarlierAttempts> {
-    let journal = records.journal()?;
+    let journal = parts.records.journal()?;
     let mut attempts = journal.open_attempts_here()?;
     attempts.retain(|attempt| !mine.contains(&attempt.idempotency_key));
     let can_ask = ui.prompter.interactive();
     let (sending, attempts): (Vec<_>, Vec<_>) =
-        attempts.into_iter().partition(|attempt| is_being_sent(api, records, attempt));
+        attempts.into_iter().partition(|attempt| is_being_sent(parts, attempt));
     let is_asked = |attempt: &Attempt| can_ask && journal.owns(attempt);
     let (requested, mut open): (Vec<_>, Vec<_>) = attempts.into_iter().partition(is_asked);
     warn_of(ui, &open);
@@ -57,11 +55,11 @@ pub(crate) async fn warn_of_open_attempts(
             open.push(attempt);
             continue;
         }
-        match resume(api, records, ui, &attempt.idempotency_key).await {
+        match resume(parts, &attempt.idempotency_key).await {
             Err(error) if error.code == Code::Declined => open.push(attempt),
             resumed => {
                 let booking = resumed?;
-                let displayed = finish::booking_view(&api.facts, records, ui, &booking);
+                let displayed = finish::booking_view(parts, &booking);
                 ui.out.show(&displayed.page());
                 booked.push(booking);
             }
@@ -72,8 +70,8 @@ pub(crate) async fn warn_of_open_attempts(
 
 /// Whether each run that may have booked is one of a live process of this computer, within the time
 /// that its tries may take.
-fn is_being_sent(api: &Api, records: &Records, attempt: &Attempt) -> bool {
-    let (Ok(journal), Ok(client)) = (records.journal(), api.client()) else {
+fn is_being_sent(parts: &Parts, attempt: &Attempt) -> bool {
+    let (Ok(journal), Ok(client)) = (parts.records.journal(), parts.api.client()) else {
         return false;
     };
     let host = &journal.scope.maker.host;
@@ -120,21 +118,17 @@ async fn wants_to_find_out(
 /// Reads the booking that answered an unresolved request, and was not as that asked: perhaps it was
 /// not understood. If it is as asked now, the request is resolved, and nothing is sent. `None` if
 /// there is no such booking.
-pub(crate) async fn resolve_by_read(
-    api: &Api,
-    records: &Records,
-    attempt: &Attempt,
-) -> Result<Option<Booking>> {
-    let (journal, key) = (records.journal()?, &attempt.idempotency_key);
+pub(crate) async fn resolve_by_read(parts: &Parts, attempt: &Attempt) -> Result<Option<Booking>> {
+    let (journal, key) = (parts.records.journal()?, &attempt.idempotency_key);
     let Some(id) = journal.marked(key)?.filter(|_| attempt.state == State::Unresolved) else {
         return Ok(None);
     };
-    let booking = match wait::read_booking(api, &id).await {
+    let booking = match wait::read_booking(&parts.api, &id).await {
         Err(error) if wait::is_not_found(&error) => return Ok(None),
         read => read?,
     };
-    let verdict = finish::store_and_judge(records, &booking);
-    if let Some(mut error) = verdict::refusal(&api.facts, &booking, &verdict) {
+    let verdict = finish::store_and_judge(&parts.records, &booking);
+    if let Some(mut error) = verdict::refusal(&parts.api.facts, &booking, &verdict) {
         if verdict.setting.is_none() {
             let (see, abandon) = (error.hint.take().unwrap_or_default(), abandon_command(key));
             error = error.hint(format!("{see}; to keep it as it is: {abandon}"));
@@ -147,14 +141,14 @@ pub(crate) async fn resolve_by_read(
 /// Finds out what happened to the request under `key`, and finishes it: a booking that was made is
 /// read, and else the request is sent again under its key, unless the guest has another booking and
 /// a person declines (17).
-pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> Result<Booking> {
-    let mut attempt = find_attempt(&api.facts, records, key)?;
-    if !records.journal()?.owns(&attempt) {
+pub(crate) async fn resume(parts @ Parts { api, .. }: &Parts, key: &str) -> Result<Booking> {
+    let mut attempt = find_attempt(parts, key)?;
+    if !parts.records.journal()?.owns(&attempt) {
         return Err(another_account(&attempt));
     }
     let is_shared = api.facts.target().journal.is_some();
     if is_shared {
-        attempt = claimed(&api.facts, records, ui, key, attempt).await?;
+        attempt = claimed(parts, key, attempt).await?;
     }
     // A settled attempt is only read. Nothing is sent that could make a booking.
     if let (State::Resolved, Some(id)) = (attempt.state, &attempt.booking_id) {
@@ -166,14 +160,14 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
         let hint = format!("to abandon the request: {}", abandon_command(key));
         return Err(Error::journal(what).hint(hint).idempotency_key(key));
     }
-    if let Some(booking) = resolve_by_read(api, records, &attempt).await? {
+    if let Some(booking) = resolve_by_read(parts, &attempt).await? {
         return Ok(booking);
     }
     api.facts.before_change()?;
     let origin = KeyOrigin::Derived { allow_duplicate: true };
-    let created = send_again(api, records, ui, &attempt, origin, false).await;
+    let created = send_again(parts, &attempt, origin, false).await;
     if is_shared {
-        let _ = records.journal()?.release(key);
+        let _ = parts.records.journal()?.release(key);
     }
     created.map_err(|error| match error.code == Code::Declined {
         true => error.hint(format!("to abandon the request: {}", abandon_command(key))),
@@ -184,20 +178,18 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
 /// Sends the request of an attempt again under its key. If it has not made a booking yet and the
 /// guest has another one, a person is asked; no is `declined` (17).
 pub(crate) async fn send_again(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
+    parts @ Parts { ui, .. }: &Parts,
     attempt: &Attempt,
     origin: KeyOrigin,
     is_confirmed: bool,
 ) -> Result<Booking> {
     let (wish, key) = (attempt.wish(), &attempt.idempotency_key);
-    let booked = duplicates::Booked::at_venues(records, &[wish.venue()].into(), 1)?;
+    let booked = duplicates::Booked::at_venues(&parts.records, &[wish.venue()].into(), 1)?;
     let other = |own: &str| {
         let is_own = |live: &KeptBooking| {
             live.booking.id() == own || live.idempotency_key.as_ref() == Some(key)
         };
-        let other = booked.for_guest_of(records, ui, &wish, is_own);
+        let other = booked.for_guest_of(parts, &wish, is_own);
         other.filter(|_| attempt.state != State::Resolved)
     };
     let can_ask = ui.prompter.interactive();
@@ -205,7 +197,7 @@ pub(crate) async fn send_again(
         duplicates::ask_about(ui, &other, "Send the request again?", is_confirmed).await?;
     }
     let request = create::attempt_request(attempt);
-    let created = create::create_and_tell(api, records, ui, key, origin, request).await;
+    let created = create::create_and_tell(parts, key, origin, request).await;
     // A script is not asked. It is warned after the result, which may be the other booking itself.
     let own = created.as_ref().ok().filter(|_| !can_ask).map(Booking::id);
     if let Some(other) = own.and_then(other) {
@@ -228,21 +220,18 @@ pub(super) fn refuse_closed(attempt: &Attempt, allowed: &str) -> Result<()> {
 }
 
 /// Offers to find out immediately what happened to this error's request, if unknown.
-pub(crate) async fn offer_to_find_out(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
-    mut error: Error,
-) -> Result<Booking> {
+pub(crate) async fn offer_to_find_out(parts: &Parts, mut error: Error) -> Result<Booking> {
     while error.exit == Exit::OutcomeUnknown
-        && ui.prompter.interactive()
+        && parts.ui.prompter.interactive()
         && let Some(key) = error.idempotency_key.clone()
     {
-        ui.out.warn(&error.message);
-        if !wants_to_find_out(&ui.prompter, "The booking may exist. Check now?", false).await? {
+        parts.ui.out.warn(&error.message);
+        if !wants_to_find_out(&parts.ui.prompter, "The booking may exist. Check now?", false)
+            .await?
+        {
             break;
         }
-        match resume(api, records, ui, &key).await {
+        match resume(parts, &key).await {
             Err(again) if again.code != Code::Declined => error = again,
             Err(_) => break,
             found => return found,
@@ -253,25 +242,19 @@ pub(crate) async fn offer_to_find_out(
 
 /// Claims an open attempt of a shared journal. While another computer resumes it, waits for what
 /// comes of that. Returns the attempt as it is then.
-async fn claimed(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    key: &str,
-    mut attempt: Attempt,
-) -> Result<Attempt> {
+async fn claimed(parts: &Parts, key: &str, mut attempt: Attempt) -> Result<Attempt> {
     let mut progress = None;
     while attempt.state != State::Resolved {
-        let claim = records.journal()?.claim(key, LEASE)?;
-        attempt = find_attempt(facts, records, key)?;
+        let claim = parts.records.journal()?.claim(key, LEASE)?;
+        attempt = find_attempt(parts, key)?;
         let Claim::Others { seconds } = claim else {
             break;
         };
         progress.get_or_insert_with(|| {
             let what =
                 format!("another computer is resolving this request; waiting up to {seconds} s");
-            ui.out.note(&what);
-            ui.out.progress(&what)
+            parts.ui.out.note(&what);
+            parts.ui.out.progress(&what)
         });
         pace::pause(POLL_INTERVAL).await;
     }
@@ -279,12 +262,12 @@ async fn claimed(
 }
 
 /// The attempt under `key`, if it went to the service that this command talks to.
-pub(crate) fn find_attempt(facts: &Facts, records: &Records, key: &str) -> Result<Attempt> {
-    let attempt = records.journal()?.attempt(key)?.ok_or_else(|| {
+pub(crate) fn find_attempt(parts: &Parts, key: &str) -> Result<Attempt> {
+    let attempt = parts.records.journal()?.attempt(key)?.ok_or_else(|| {
         let what = format!("no request {} in the journal", key.escape_debug());
         Error::not_found(what).hint("list unresolved requests with `bookctl attempts`")
     })?;
-    let origin = facts.target().address();
+    let origin = parts.api.facts.target().address();
     if attempt.origin == origin {
         return Ok(attempt);
     }

@@ -13,7 +13,7 @@ use std::io::ErrorKind;
 
 use serde_json::json;
 
-use crate::app::{Api, Facts, Parts, Records, Ui};
+use crate::app::{Facts, Parts};
 use crate::booking::arguments::{JournalFlags, Wait, Zone};
 use crate::booking::attempts::open_attempts;
 use crate::booking::finish::request_view;
@@ -86,7 +86,7 @@ pub(crate) struct Args {
     journal: JournalFlags,
 }
 
-pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) -> Result<Exit> {
     if !args.dry_run {
         records.connect_ahead();
     }
@@ -96,7 +96,7 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
     if name.is_some_and(|name| name.trim().is_empty()) {
         return Err(Error::usage("--name is blank").hint("pass a name, or leave out --name"));
     }
-    if settings.stdin_is_terminal && matches!(from, Source::Stdin) {
+    if parts.settings.stdin_is_terminal && matches!(from, Source::Stdin) {
         let what = "standard input is a terminal; nothing was sent";
         return Err(Error::usage(what).hint("pass a file, or pipe the rows"));
     }
@@ -104,25 +104,25 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
     let text = read(from).await?;
     let mut rows = rows::read_rows(&file_name, &text, &args.ignore_columns)?;
     api.wait_for_rate_limits();
-    request::set_moments(api, records, &mut rows, args.zone.tz.as_ref(), !args.results).await?;
+    request::set_moments(parts, &mut rows, args.zone.tz.as_ref(), !args.results).await?;
     keys::refuse_twins(&rows, args.equal_rows || args.results)?;
     let rows = keys::keyed(rows, name, &api.facts.target().address());
     if args.dry_run {
-        return show_requests(api, records, ui, &rows).await;
+        return show_requests(parts, &rows).await;
     }
     args.journal.apply(records)?;
     let digits = rows.len().to_string().len();
     let emit = |keyed: &KeyedRow, line: &RowLine| {
         let document = result_document(keyed, line);
         let page = |_: &Document| result_page(&api.facts, keyed, line, digits);
-        ui.out.emit_line(&DocumentView(document, page))
+        parts.ui.out.emit_line(&DocumentView(document, page))
     };
     let batch = batch_id(&args);
     let record = records.journal()?.batch(&batch)?;
     if args.results {
         let mut failed = NotConfirmed::default();
         for keyed in &rows {
-            let line = results::known_line(&api.facts, records, &record, keyed)?;
+            let line = results::known_line(parts, &record, keyed)?;
             if line.exit != Exit::Done {
                 failed.add(keyed, line.error.as_ref().and_then(|error| error.str("hint")));
             }
@@ -136,16 +136,14 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
     }
     api.facts.before_change()?;
     let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
-    open_attempts::warn_of_open_attempts(api, records, ui, &mine).await?;
-    let replaced = Replaced::find(&api.facts, records, &record, &rows)?;
+    open_attempts::warn_of_open_attempts(parts, &mine).await?;
+    let replaced = Replaced::find(parts, &record, &rows)?;
     // A text that lacks the rows of an earlier one may be another batch.
     if name.is_some() || !matches!(args.rows, Source::Stdin) {
-        replaced.warn_of_removed(records, ui, &rows)?;
+        replaced.warn_of_removed(parts, &rows)?;
     }
     let run = BatchRun {
-        api,
-        records,
-        ui,
+        parts,
         rows: &rows,
         wait: args.wait.longest,
         retry_failed: args.retry_failed,
@@ -237,10 +235,10 @@ async fn read(from: Source) -> Result<String> {
 
 /// The output of `--dry-run`: each row's request on a line, with the slot that the venue offers
 /// now. The first row that would be rejected ends it, as the command would reject it.
-async fn show_requests(api: &Api, records: &Records, ui: &Ui, rows: &[KeyedRow]) -> Result<Exit> {
+async fn show_requests(parts @ Parts { api, ui, .. }: &Parts, rows: &[KeyedRow]) -> Result<Exit> {
     api.wait_for_rate_limits();
     for keyed in rows {
-        let requested = with_slot(api, records, &keyed.row).await.map_err(|mut error| {
+        let requested = with_slot(parts, &keyed.row).await.map_err(|mut error| {
             error.message = format!("row {}: {}", keyed.row.number, error.message);
             error
         })?;

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use super::keys::{KeyedRow, later_key};
 use super::rows::BatchRow;
 use crate::app::in_flight::{resume_command, show_command};
-use crate::app::{Api, Facts, Records, Ui};
+use crate::app::{Parts, Records};
 use crate::booking::book::duplicates::day_at;
 use crate::booking::find::pick;
 use crate::booking::terms::filled_in;
@@ -32,14 +32,9 @@ pub(crate) struct Replaced {
 }
 
 impl Replaced {
-    pub(crate) fn find(
-        facts: &Facts,
-        records: &Records,
-        record: &BatchRecord,
-        rows: &[KeyedRow],
-    ) -> Result<Self> {
+    pub(crate) fn find(parts: &Parts, record: &BatchRecord, rows: &[KeyedRow]) -> Result<Self> {
         let present: HashSet<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
-        let (journal, now) = (records.journal()?, facts.now()?);
+        let (journal, now) = (parts.records.journal()?, parts.api.facts.now()?);
         let mut replaced = Replaced::default();
         for first in record.rows.keys().filter(|first| !present.contains(first.as_str())) {
             let (mut last, mut retry) = (None, 0);
@@ -52,7 +47,7 @@ impl Replaced {
                 is_open && time.and_then(|it| it.instant).is_none_or(|it| it > now)
             };
             let last = last.filter(is_to_come);
-            match last.and_then(|it| Some((seat(records, &it.wish())?, it))) {
+            match last.and_then(|it| Some((seat(&parts.records, &it.wish())?, it))) {
                 Some(attempt) => replaced.attempts.push(attempt),
                 None => replaced.over.push(first.clone()),
             }
@@ -78,9 +73,7 @@ impl Replaced {
     /// against sending the row; an error if its booking stands as it was (7), or may exist (16).
     pub(crate) async fn booking_of(
         &self,
-        api: &Api,
-        records: &Records,
-        ui: &Ui,
+        parts @ Parts { api, records, ui, .. }: &Parts,
         row: &BatchRow,
     ) -> Result<Option<Booking>> {
         let mark_found = |key: &String| self.found.borrow_mut().insert(key.clone());
@@ -98,7 +91,7 @@ impl Replaced {
                 return Err(Error::new(Code::OutcomeUnknown, what).hint(hint).idempotency_key(key));
             };
             let read = wait::read_booking(api, id).await;
-            let booking = read.map_err(|error| pick::not_found(records, ui, id, error))?;
+            let booking = read.map_err(|error| pick::not_found(parts, id, error))?;
             finish::store_and_judge(records, &booking);
             if !booking.may_stand() {
                 continue;
@@ -130,22 +123,17 @@ impl Replaced {
     }
 
     /// Names the bookings of removed rows, which stay booked, without guests in a script's log.
-    pub(crate) fn warn_of_removed(
-        &self,
-        records: &Records,
-        ui: &Ui,
-        rows: &[KeyedRow],
-    ) -> Result<()> {
+    pub(crate) fn warn_of_removed(&self, parts: &Parts, rows: &[KeyedRow]) -> Result<()> {
         let mut corrected = HashSet::new();
         for keyed in rows {
-            let before = self.before(records, &keyed.row);
-            if !before.is_empty() && records.journal()?.attempt(&keyed.first)?.is_none() {
+            let before = self.before(&parts.records, &keyed.row);
+            if !before.is_empty() && parts.records.journal()?.attempt(&keyed.first)?.is_none() {
                 corrected.extend(before.iter().map(|it| it.idempotency_key.as_str()));
             }
         }
         for (_, attempt) in &self.attempts {
             let Some(id) = &attempt.booking_id else { continue };
-            let stored = records.journal()?.load_booking(id)?;
+            let stored = parts.records.journal()?.load_booking(id)?;
             let is_corrected = corrected.contains(attempt.idempotency_key.as_str());
             let Some(stored) = stored.filter(|it| !is_corrected && it.booking.may_stand()) else {
                 continue;
@@ -153,7 +141,7 @@ impl Replaced {
             let now = Wish::from_request(stored.fill_in(&stored.booking).value());
             let (venue, time) = (stored.venue(), now.time_text().unwrap_or_default());
             let cancel = shell::command("cancel", id, "");
-            ui.out.warn(&format!(
+            parts.ui.out.warn(&format!(
                 "no row is left for booking {id} ({venue}, {time}), which stands; to cancel it: {cancel}"
             ));
         }

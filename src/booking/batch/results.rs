@@ -2,8 +2,8 @@
 
 use super::keys::KeyedRow;
 use super::request::is_of_row;
+use crate::app::Parts;
 use crate::app::in_flight::resume_command;
-use crate::app::{Facts, Records};
 use crate::booking::verdict;
 use crate::journal::{Attempt, BatchRecord, KeptBooking, RowLine, State, abandoned};
 use crate::outcome::code::exit_for_refusal;
@@ -25,14 +25,9 @@ pub(crate) fn row_line(idempotency_key: String, outcome: &Result<Booking>) -> Ro
 
 /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal
 /// when the row is sent.
-pub(super) fn own_attempt(
-    facts: &Facts,
-    records: &Records,
-    keyed: &KeyedRow,
-    key: &str,
-) -> Result<Option<Attempt>> {
-    let attempt = records.journal()?.attempt(key)?;
-    let origin = facts.target().address();
+pub(super) fn own_attempt(parts: &Parts, keyed: &KeyedRow, key: &str) -> Result<Option<Attempt>> {
+    let attempt = parts.records.journal()?.attempt(key)?;
+    let origin = parts.api.facts.target().address();
     Ok(attempt.filter(|it| it.origin == origin && is_of_row(it, keyed, key)))
 }
 
@@ -50,9 +45,9 @@ pub(super) fn refusal(attempt: &Attempt) -> Option<Error> {
 }
 
 /// The number of the last of a row's keys that was sent, or 0.
-pub(super) fn last_try(facts: &Facts, records: &Records, keyed: &KeyedRow) -> Result<u32> {
+pub(super) fn last_try(parts: &Parts, keyed: &KeyedRow) -> Result<u32> {
     let mut retry = 0;
-    while own_attempt(facts, records, keyed, &keyed.key(retry + 1))?.is_some() {
+    while own_attempt(parts, keyed, &keyed.key(retry + 1))?.is_some() {
         retry += 1;
     }
     Ok(retry)
@@ -64,29 +59,24 @@ pub(super) fn unsent() -> Error {
 
 /// The result of a row as it was printed; of one that was not, what the journal knows. Nothing is
 /// sent.
-pub(crate) fn known_line(
-    facts: &Facts,
-    records: &Records,
-    record: &BatchRecord,
-    keyed: &KeyedRow,
-) -> Result<RowLine> {
-    let own = own_attempt(facts, records, keyed, &keyed.first)?;
+pub(crate) fn known_line(parts: &Parts, record: &BatchRecord, keyed: &KeyedRow) -> Result<RowLine> {
+    let own = own_attempt(parts, keyed, &keyed.first)?;
     // The key that a row names may be another row's by now.
-    let is_of_another = own.is_none() && records.journal()?.attempt(&keyed.first)?.is_some();
+    let is_of_another = own.is_none() && parts.records.journal()?.attempt(&keyed.first)?.is_some();
     if let (Some(Some(line)), false) = (record.rows.get(&keyed.first), is_of_another) {
         return Ok(line.clone());
     }
-    let retry = last_try(facts, records, keyed)?;
-    let outcome = match own_attempt(facts, records, keyed, &keyed.key(retry))? {
+    let retry = last_try(parts, keyed)?;
+    let outcome = match own_attempt(parts, keyed, &keyed.key(retry))? {
         Some(attempt) => {
-            let journal = records.journal()?;
+            let journal = parts.records.journal()?;
             let id = match attempt.state {
                 State::Unresolved => journal.marked(&attempt.idempotency_key)?,
                 State::Resolved => attempt.booking_id.clone(),
                 State::Refused | State::Abandoned => None,
             };
             let stored = id.as_deref().map(|id| journal.load_booking(id)).transpose()?.flatten();
-            booked_by(facts, records, &attempt, stored)
+            booked_by(parts, &attempt, stored)
                 .map_err(|error| error.idempotency_key(&attempt.idempotency_key))
         }
         None => Err(unsent()),
@@ -95,12 +85,7 @@ pub(crate) fn known_line(
 }
 
 /// The booking that an attempt made, as the journal keeps it, or why there is none.
-fn booked_by(
-    facts: &Facts,
-    records: &Records,
-    attempt: &Attempt,
-    stored: Option<KeptBooking>,
-) -> Result<Booking> {
+fn booked_by(parts: &Parts, attempt: &Attempt, stored: Option<KeptBooking>) -> Result<Booking> {
     let unknown = || {
         let check = format!("check it: {}", resume_command(&attempt.idempotency_key));
         Error::new(Code::OutcomeUnknown, "the outcome is unknown: a booking may exist").hint(check)
@@ -109,8 +94,8 @@ fn booked_by(
         // What became of it later is no result of its request.
         (State::Resolved, Some(stored)) => return Ok(stored.booking),
         (_, Some(stored)) => {
-            let verdict = verdict::of_known(records, &stored.wish(), &stored.booking);
-            verdict::refusal(facts, &stored.booking, &verdict).unwrap_or_else(unknown)
+            let verdict = verdict::of_known(&parts.records, &stored.wish(), &stored.booking);
+            verdict::refusal(&parts.api.facts, &stored.booking, &verdict).unwrap_or_else(unknown)
         }
         (State::Resolved, None) => match &attempt.booking_id {
             Some(id) => Error::journal(format!("booking {id} was deleted from the journal"))

@@ -11,8 +11,8 @@ use super::replaced::Replaced;
 use super::request::{asks_same, refuses_all, row_request};
 use super::results::{last_try, own_attempt, refusal, row_line, unsent};
 use super::rows::ranges;
+use crate::app::Parts;
 use crate::app::in_flight::BatchProgress;
-use crate::app::{Api, Records, Ui};
 use crate::booking::attempts::open_attempts;
 use crate::booking::book::create::{CreatedBooking, create_booking};
 use crate::booking::book::{duplicates, review};
@@ -35,9 +35,7 @@ const UNKNOWN_IN_A_ROW: u32 = 3;
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 pub(crate) struct BatchRun<'a> {
-    pub(crate) api: &'a Api,
-    pub(crate) records: &'a Records,
-    pub(crate) ui: &'a Ui,
+    pub(crate) parts: &'a Parts,
     pub(crate) rows: &'a [KeyedRow],
     pub(crate) wait: Option<Duration>,
     pub(crate) retry_failed: bool,
@@ -75,8 +73,8 @@ impl BatchRun<'_> {
         &self,
         emit: impl Fn(&KeyedRow, &RowLine) -> Result<bool>,
     ) -> Result<Exit> {
-        let out = &self.ui.out;
-        self.api.wait_for_rate_limits();
+        let out = &self.parts.ui.out;
+        self.parts.api.wait_for_rate_limits();
         let total = self.rows.len();
         let progress = out.progress_of(total);
         let mut left: VecDeque<&KeyedRow> = self.rows.iter().collect();
@@ -112,7 +110,7 @@ impl BatchRun<'_> {
             // If the first row fails with every row's error, that error is the result.
             if !ends_here || done > 1 || is_misread {
                 // A result that cannot be stored is printed all the same.
-                let journal = self.records.journal();
+                let journal = self.parts.records.journal();
                 let _ = journal.and_then(|it| it.end_row(self.batch, &keyed.first, &line));
                 let read = emit(keyed, &line);
                 if done < total && !matches!(read, Ok(true)) {
@@ -153,7 +151,7 @@ impl BatchRun<'_> {
         own: &HashSet<String>,
         is_confirmed: bool,
     ) -> Result<()> {
-        let (records, ui, rows) = (self.records, self.ui, self.rows);
+        let (Parts { records, ui, .. }, rows) = (self.parts, self.rows);
         let venues = rows.iter().map(|keyed| keyed.row.wish().venue()).collect();
         let booked = duplicates::Booked::at_venues(records, &venues, rows.len())?;
         let is_own = |live: &KeptBooking| {
@@ -169,7 +167,7 @@ impl BatchRun<'_> {
         let same = rows.iter().filter_map(|keyed| {
             let row = &keyed.row.wish();
             let in_batch = earlier.add(records, keyed.row.number, row).filter(|_| !self.equal_rows);
-            let other = booked.for_guest_of(records, ui, row, is_own).or(in_batch)?;
+            let other = booked.for_guest_of(self.parts, row, is_own).or(in_batch)?;
             let is_booked = !self.retry_failed && has_booking(keyed);
             if is_booked || !self.replaced.before(records, &keyed.row).is_empty() {
                 return None;
@@ -194,7 +192,7 @@ impl BatchRun<'_> {
             done: format!("{done} of {} rows done", self.rows.len()),
             hint: self.again.clone(),
         };
-        self.api.batch_progress.replace(Some(progress));
+        self.parts.api.batch_progress.replace(Some(progress));
     }
 
     /// The error of a batch that ended before its last row.
@@ -208,7 +206,7 @@ impl BatchRun<'_> {
 
     /// Whether a team shares the journal, so that computers may share a batch.
     fn is_shared(&self) -> bool {
-        self.api.facts.target().journal.is_some()
+        self.parts.api.facts.target().journal.is_some()
     }
 
     /// The next row that no other computer books. Waits if others book all that are left.
@@ -223,7 +221,7 @@ impl BatchRun<'_> {
                 return Ok(Some(keyed));
             }
             let key = keyed.key(0);
-            let journal = self.records.journal()?;
+            let journal = self.parts.records.journal()?;
             let Claim::Others { seconds } = journal.claim(&key, LONGEST_LEASE)? else {
                 return Ok(Some(keyed));
             };
@@ -248,7 +246,7 @@ impl BatchRun<'_> {
     fn release(&self, keyed: &KeyedRow) {
         if self.is_shared() {
             // If it cannot be released, its time ends.
-            let _ = self.records.journal().and_then(|it| it.release(&keyed.key(0)));
+            let _ = self.parts.records.journal().and_then(|it| it.release(&keyed.key(0)));
         }
     }
 
@@ -256,7 +254,7 @@ impl BatchRun<'_> {
     /// the contract's shape, and not the service's own.
     fn printed(&self, keyed: &KeyedRow, outcome: &Result<Booking>) -> Option<RowLine> {
         let (line, now) = (self.record.rows.get(&keyed.first)?.clone()?, outcome.as_ref().ok()?);
-        let then = self.api.facts.mapping().booking(line.booking.clone()?, true).ok()?.item;
+        let then = self.parts.api.facts.mapping().booking(line.booking.clone()?, true).ok()?.item;
         let state =
             |it: &Booking| (it.id().to_owned(), it.status(), it.time.clone(), it.party.clone());
         (line.error.is_none() && state(&then) == state(now)).then_some(line)
@@ -264,7 +262,7 @@ impl BatchRun<'_> {
 
     /// What a row ends with, under which of its keys.
     async fn book(&self, keyed: &KeyedRow) -> (String, Result<Booking>) {
-        let mut retry = match last_try(&self.api.facts, self.records, keyed) {
+        let mut retry = match last_try(self.parts, keyed) {
             Ok(retry) => retry,
             Err(error) => return (keyed.key(0), Err(error)),
         };
@@ -279,9 +277,9 @@ impl BatchRun<'_> {
     /// Books a row under one of its keys, unless an earlier run or another computer has. `None` if
     /// the row's next key counts.
     async fn book_under(&self, keyed: &KeyedRow, retry: u32) -> Result<Option<Booking>> {
-        let (api, records, ui, key) = (self.api, self.records, self.ui, keyed.key(retry));
+        let (Parts { api, records, .. }, key) = (self.parts, keyed.key(retry));
         let journal = records.journal()?;
-        let attempt = own_attempt(&api.facts, records, keyed, &key)?.filter(|it| journal.owns(it));
+        let attempt = own_attempt(self.parts, keyed, &key)?.filter(|it| journal.owns(it));
         match &attempt {
             Some(attempt) if attempt.state == State::Abandoned => return Err(abandoned(attempt)),
             // What was refused is corrected, and a key is never used for another request.
@@ -290,9 +288,7 @@ impl BatchRun<'_> {
             }
             Some(attempt) => self.warn_of_other_fields(attempt, keyed),
             None if retry == 0 && keyed.row.idempotency_key.is_none() => {
-                if let Some(booking) =
-                    self.replaced.booking_of(api, records, ui, &keyed.row).await?
-                {
+                if let Some(booking) = self.replaced.booking_of(self.parts, &keyed.row).await? {
                     return Ok(Some(booking));
                 }
             }
@@ -317,7 +313,7 @@ impl BatchRun<'_> {
                     _ => Some(wait::read_booking(api, id).await?),
                 }
             }
-            Some(attempt) => open_attempts::resolve_by_read(api, records, attempt)
+            Some(attempt) => open_attempts::resolve_by_read(self.parts, attempt)
                 .await
                 .inspect_err(|_| self.misread.set(Misread::Known))?,
             None => None,
@@ -338,11 +334,11 @@ impl BatchRun<'_> {
             return Ok(None);
         }
         if let Some(longest) = self.wait {
-            booking = wait::wait_while_processing(api, records, ui, booking, longest).await?;
+            booking = wait::wait_while_processing(self.parts, booking, longest).await?;
             verdict = self.check(&key, &booking, is_told)?;
         }
         if !is_told {
-            verdict::tell(&api.facts, ui, &verdict, &format!("row {}: ", keyed.row.number));
+            verdict::tell(self.parts, &verdict, &format!("row {}: ", keyed.row.number));
         }
         Ok(Some(booking))
     }
@@ -358,7 +354,7 @@ impl BatchRun<'_> {
             (providers.is_some_and(|(before, now)| before != now), "provider"),
         ];
         for (_, what) in other.iter().filter(|it| it.0 && attempt.request.is_intact()) {
-            self.ui.out.warn(&format!(
+            self.parts.ui.out.warn(&format!(
                 "row {} was sent with another {what}, which bookctl does not change",
                 keyed.row.number
             ));
@@ -367,8 +363,8 @@ impl BatchRun<'_> {
 
     /// Refuses (16) a booking that is not the one that the row asked for: its guest may have none.
     fn check(&self, key: &str, booking: &Booking, is_known: bool) -> Result<Verdict> {
-        let verdict = finish::store_and_judge(self.records, booking);
-        let Some(error) = verdict::refusal(&self.api.facts, booking, &verdict) else {
+        let verdict = finish::store_and_judge(&self.parts.records, booking);
+        let Some(error) = verdict::refusal(&self.parts.api.facts, booking, &verdict) else {
             return Ok(verdict);
         };
         if verdict.setting.is_some() {
@@ -379,13 +375,13 @@ impl BatchRun<'_> {
 
     /// Whether a row that was sent just now was answered with a booking that is not understood.
     fn is_misread(&self, key: &str) -> Result<bool> {
-        let journal = self.records.journal()?;
+        let journal = self.parts.records.journal()?;
         let Some(stored) =
             journal.marked(key)?.map(|id| journal.load_booking(&id)).transpose()?.flatten()
         else {
             return Ok(false);
         };
-        let verdict = verdict::of_known(self.records, &stored.wish(), &stored.booking);
+        let verdict = verdict::of_known(&self.parts.records, &stored.wish(), &stored.booking);
         Ok(verdict.setting.is_some())
     }
 
@@ -395,19 +391,19 @@ impl BatchRun<'_> {
         key: &str,
         before: Option<&Attempt>,
     ) -> Result<CreatedBooking> {
-        let request = row_request(self.api, self.records, keyed, before).await?;
+        let request = row_request(self.parts, keyed, before).await?;
         let slot = request.requested.get("availability_id").map(plain);
-        let seen = slot.and_then(|id| self.records.known_slot(&id));
-        let costs = |it: RecentSlot| review::costs(&self.api.facts, &it.slot, it.party_size);
+        let seen = slot.and_then(|id| self.parts.records.known_slot(&id));
+        let costs = |it: RecentSlot| review::costs(&self.parts.api.facts, &it.slot, it.party_size);
         if let Some(costs) = seen.and_then(costs) {
-            self.ui.out.warn(&visible(&format!("row {}: {costs}", keyed.row.number)));
+            self.parts.ui.out.warn(&visible(&format!("row {}: {costs}", keyed.row.number)));
         }
         let allow_duplicate = self.equal_rows;
         let origin = match keyed.row.idempotency_key.as_deref() == Some(key) {
             true => KeyOrigin::Caller,
             false => KeyOrigin::Derived { allow_duplicate },
         };
-        let created = create_booking(self.api, self.records, self.ui, key, origin, request).await;
+        let created = create_booking(self.parts, key, origin, request).await;
         let is_unknown = matches!(&created, Err(error) if error.exit == Exit::OutcomeUnknown);
         if is_unknown && self.is_misread(key)? {
             self.misread.set(Misread::New);

@@ -11,7 +11,7 @@ use super::doubt::{
     another_booking, asked_before, into_outcome_unknown, nothing_more, still_conflicting,
 };
 use crate::app::in_flight::{InFlight, abandon_command, show_command};
-use crate::app::{Api, Effect, Records, Ui};
+use crate::app::{Effect, Parts};
 use crate::booking::change::send::no_booking;
 use crate::booking::terms::terms_asked_for;
 use crate::booking::verdict::{certain, compared, is_booking, of_create, of_known};
@@ -45,16 +45,14 @@ pub(crate) fn attempt_request(attempt: &Attempt) -> BookingRequest {
 
 /// Like [`create_booking`]; also tells a person if the booking existed before.
 pub(crate) async fn create_and_tell(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
+    parts: &Parts,
     key: &str,
     origin: KeyOrigin,
     request: BookingRequest,
 ) -> Result<Booking> {
-    let made = create_booking(api, records, ui, key, origin, request).await?;
+    let made = create_booking(parts, key, origin, request).await?;
     if made.existed_before {
-        ui.out.note(&format!(
+        parts.ui.out.note(&format!(
             "Booking {} was already made with this idempotency key.",
             made.booking.id()
         ));
@@ -69,18 +67,14 @@ pub(crate) async fn create_and_tell(
 /// limit was met last) and names the command that finds out. A booking for something else is an
 /// error too: 7 if the caller's key had it before, else 16.
 pub(crate) async fn create_booking(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
+    parts @ Parts { api, .. }: &Parts,
     key: &str,
     origin: KeyOrigin,
     request: BookingRequest,
 ) -> Result<CreatedBooking> {
     api.client()?;
     let mut sender = BookingSender {
-        api,
-        records,
-        ui,
+        parts,
         key,
         origin,
         requested: request.requested.clone(),
@@ -145,9 +139,7 @@ struct Run {
 }
 
 struct BookingSender<'a> {
-    api: &'a Api,
-    records: &'a Records,
-    ui: &'a Ui,
+    parts: &'a Parts,
     key: &'a str,
     origin: KeyOrigin,
     call: Call,
@@ -191,7 +183,7 @@ impl BookingSender<'_> {
     /// When this command began, by the service's clock.
     fn began(&self) -> Timestamp {
         let ago = SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
-        let skew = self.api.facts.skew.get().unwrap_or_default();
+        let skew = self.parts.api.facts.skew.get().unwrap_or_default();
         let began = Timestamp::now().saturating_sub(ago).and_then(|it| it.saturating_add(skew));
         began.unwrap_or_default()
     }
@@ -199,14 +191,14 @@ impl BookingSender<'_> {
     /// Whether the booking was made before this run began. A sandbox says so by its status; other
     /// services answer a fresh booking with 200 too, and its time says so.
     fn is_older(&self, booking: &Booking, status: u16) -> bool {
-        if self.api.facts.certainty() == Certainty::Contract {
+        if self.parts.api.facts.certainty() == Certainty::Contract {
             return status == 200;
         }
         // A service's clocks may differ among themselves. Where a booking that looks older would
         // leave the attempt open, only a minute counts; elsewhere the clocks of two computers are
         // compared with a resolution of some seconds. A service that does not show its clock is
         // compared with ours, which may be wrong by hours.
-        let margin = match self.api.facts.skew.get() {
+        let margin = match self.parts.api.facts.skew.get() {
             None => SignedDuration::from_hours(24),
             Some(_) if matches!(self.origin, KeyOrigin::Generated { .. }) => {
                 SignedDuration::from_mins(1)
@@ -224,9 +216,10 @@ impl BookingSender<'_> {
         let mut limit = self.call.rate_limit_name();
         let mut progress = None;
         loop {
-            let clock = |window: Option<&RateLimitWindow>| self.api.estimated_service_time(window);
+            let clock =
+                |window: Option<&RateLimitWindow>| self.parts.api.estimated_service_time(window);
             let counted_in = limit.map(|limit| (limit, &clock as ServiceClock<'_>));
-            let begun = self.records.journal()?.record_begin(&Intent {
+            let begun = self.parts.records.journal()?.record_begin(&Intent {
                 key: self.key,
                 request: self.body(),
                 requested: self.canonical_if_different(),
@@ -242,7 +235,7 @@ impl BookingSender<'_> {
                     return Ok((run, earlier, max_wait));
                 }
                 BeginOutcome::RateLimited(window) => {
-                    match self.api.wait_for_window(&window, &self.call, max_wait).await? {
+                    match self.parts.api.wait_for_window(&window, &self.call, max_wait).await? {
                         Some(left) => max_wait = left,
                         None => limit = None,
                     }
@@ -257,7 +250,7 @@ impl BookingSender<'_> {
                 }
                 BeginOutcome::RateLimitAwaited => {
                     let what = "waiting for another computer's first response";
-                    progress.get_or_insert_with(|| self.ui.out.progress(what));
+                    progress.get_or_insert_with(|| self.parts.ui.out.progress(what));
                     pace::pause(POLL_INTERVAL).await;
                 }
             }
@@ -278,14 +271,14 @@ impl BookingSender<'_> {
     fn appears_in_refusal(&self, refusal: &Document) -> bool {
         let wish = self.wish();
         let is_it = |booking: &Booking| {
-            let may_be = is_booking(self.records, &wish, booking) || booking.may_stand();
-            may_be && of_known(self.records, &wish, booking).refusal.is_none()
+            let may_be = is_booking(&self.parts.records, &wish, booking) || booking.may_stand();
+            may_be && of_known(&self.parts.records, &wish, booking).refusal.is_none()
         };
-        self.api.facts.mapping().bookings_within(refusal).iter().any(is_it)
+        self.parts.api.facts.mapping().bookings_within(refusal).iter().any(is_it)
     }
 
     fn request_id(&self) -> Option<String> {
-        let answered = self.api.client().ok()?.answered.borrow();
+        let answered = self.parts.api.client().ok()?.answered.borrow();
         let (call, head) = answered.as_ref()?;
         (call == "POST /v1/bookings").then(|| request_id(&head.headers))?
     }
@@ -299,7 +292,7 @@ impl BookingSender<'_> {
         (http_status, error_code): (Option<u16>, Option<&str>),
         booking: Option<&Booking>,
     ) -> (Conclusion, Option<String>) {
-        let terms = booking.and_then(|_| terms_asked_for(self.records, &self.wish()));
+        let terms = booking.and_then(|_| terms_asked_for(&self.parts.records, &self.wish()));
         let end = RunEnd {
             last,
             in_doubt: run.in_doubt,
@@ -311,7 +304,7 @@ impl BookingSender<'_> {
             request: self.body(),
             requested: self.canonical_if_different(),
         };
-        let journal = self.records.journal();
+        let journal = self.parts.records.journal();
         match journal.and_then(|it| it.record_end(&run.id, &end)) {
             Ok(ended) => (conclusion(ended.outcome, Some(ended.state)), ended.other_attempt),
             Err(error) => {
@@ -319,7 +312,7 @@ impl BookingSender<'_> {
                     Some(_) => "the booking was made, but could not be saved in the journal",
                     None => "cannot save the result in the journal",
                 };
-                self.ui.out.warn(&format!("{what}: {}", error.message));
+                self.parts.ui.out.warn(&format!("{what}: {}", error.message));
                 (conclusion(outcome_of(last, run.in_doubt, false), None), None)
             }
         }
@@ -328,8 +321,8 @@ impl BookingSender<'_> {
     /// Judges a 2xx: it is either the requested booking, or an error.
     fn judge_response(&self, run: &Run, answer: Answer) -> Result<CreatedBooking> {
         let (status, wish) = (answer.status, self.wish());
-        let read = self.api.booking_in(answer.document, run.left_at, true);
-        let booking = match read.and_then(|booking| certain(self.records, &wish, booking)) {
+        let read = self.parts.api.booking_in(answer.document, run.left_at, true);
+        let booking = match read.and_then(|booking| certain(&self.parts.records, &wish, booking)) {
             Ok(booking) => booking,
             Err(why) => {
                 self.end_run(run, TryResult::NoProof, (Some(status), None), None);
@@ -341,12 +334,12 @@ impl BookingSender<'_> {
         };
         let known = self.known_booking.as_deref().filter(|_| run.earlier == Earlier::Booked);
         let booking = match known {
-            Some(known) => self.api.identified(booking, known).0,
+            Some(known) => self.parts.api.identified(booking, known).0,
             None => booking,
         };
         let id = booking.id();
         let is_first = run.earlier != Earlier::Booked;
-        let found = compared(self.records, &wish, &booking, is_first);
+        let found = compared(&self.parts.records, &wish, &booking, is_first);
         let created = booking.created().and_then(|it| it.instant);
         let is_younger = created.is_some_and(|created| created > self.began());
         let may_be_modified =
@@ -366,21 +359,21 @@ impl BookingSender<'_> {
         let difference = verdict.refusal;
         let mut error = match conclusion {
             Conclusion::Booked => {
-                self.api.in_flight.replace(InFlight::known(&booking));
-                self.records.remember_last(RecentList::LastBooking, id);
+                self.parts.api.in_flight.replace(InFlight::known(&booking));
+                self.parts.records.remember_last(RecentList::LastBooking, id);
                 if let Some(known) = known.filter(|known| *known != id) {
                     let what = format!(
                         "this idempotency key returned booking {known} before, and {id} now: both may exist"
                     );
                     // A sandbox may have been reset. Of another service, or with another
                     // organization's key, both stand.
-                    if self.api.facts.certainty() != Certainty::Contract {
+                    if self.parts.api.facts.certainty() != Certainty::Contract {
                         let (known, id) = (show_command(known), show_command(id));
                         let error = Error::new(Code::OutcomeUnknown, what).body(booking.document);
                         let hint = format!("see both: {known}; {id}");
                         return Err(error.hint(hint).idempotency_key(self.key));
                     }
-                    self.ui.out.warn(&what);
+                    self.parts.ui.out.warn(&what);
                 }
                 let is_older = displayed.is_older || displayed.is_known;
                 return Ok(CreatedBooking {
@@ -401,7 +394,7 @@ impl BookingSender<'_> {
                 let what = "the outcome is unknown: the service returned booking";
                 let what = format!("{what} {id} ({}), {why}", booking.status());
                 let error = Error::new(Code::OutcomeUnknown, what);
-                let set = verdict.setting.map(|it| self.api.facts.mapping().set_command(it));
+                let set = verdict.setting.map(|it| self.parts.api.facts.mapping().set_command(it));
                 into_outcome_unknown(
                     self.key,
                     error.hint(match set {
@@ -428,7 +421,7 @@ impl BookingSender<'_> {
         if error.code == Code::Interrupted || !is_limited && !self.is_unresolved {
             return error;
         }
-        let known = || self.records.journal().ok()?.attempt(self.key).ok()?;
+        let known = || self.parts.records.journal().ok()?.attempt(self.key).ok()?;
         match known().map(|it| (it.state, it.booking_id)) {
             Some((State::Resolved, Some(id))) if is_limited => {
                 error.hint(format!("this key made {id}: {}", show_command(&id)))

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::offer::{Offer, fetch_slots, known_zone};
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Parts};
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::booking_or_pick;
 use crate::booking::terms::{filled_in, find_recorded};
@@ -96,15 +96,9 @@ impl BookingDraft {
     }
 
     /// Fills what is missing from an earlier booking: venue, guest, party and seating.
-    pub(crate) async fn prefill_from(
-        &mut self,
-        api: &Api,
-        records: &Records,
-        ui: &Ui,
-        booking: &str,
-    ) -> Result<()> {
-        let mut named = booking_or_pick(api, records, ui, Some(booking), |_| true, true).await?;
-        let like = filled_in(records, &named.booking(api, records, ui).await?);
+    pub(crate) async fn prefill_from(&mut self, parts: &Parts, booking: &str) -> Result<()> {
+        let mut named = booking_or_pick(parts, Some(booking), |_| true, true).await?;
+        let like = filled_in(&parts.records, &named.booking(parts).await?);
         let text = |pointer: &str| {
             let text = like.value().pointer(pointer).map(plain);
             // A service may mask a guest.
@@ -115,7 +109,7 @@ impl BookingDraft {
         let takes_venue = self.venue.is_none() && !searches;
         if let Some(venue) = like.venue_id().filter(|_| takes_venue) {
             let displayed = like.venue_name();
-            let venue = LocatedVenue::of_id(records, venue);
+            let venue = LocatedVenue::of_id(&parts.records, venue);
             self.venue = Some(LocatedVenue { displayed, ..venue });
             options.provider = options.provider.take().or_else(|| text("/provider"));
         }
@@ -129,7 +123,7 @@ impl BookingDraft {
         self.seating = text("/seating_preference");
         // What was asked for counts too: a service may not show it.
         let chosen = |field: &str| {
-            let requested = || find_recorded(records, like.id())?.wish().text(field);
+            let requested = || find_recorded(&parts.records, like.id())?.wish().text(field);
             text(&format!("/{field}")).or_else(requested)
         };
         if chosen("payment_collection").is_some_and(|it| it == VENDOR_PAYMENT) {

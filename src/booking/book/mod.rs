@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
 use super::attempts::open_attempts::{self, EarlierAttempts};
 use super::{conclude, find::locate, finish, pause::prompts, watch::wait};
-use crate::app::{Api, Facts, Parts, Records, Settings, Ui};
+use crate::app::{Facts, Parts};
 use crate::journal::KeyOrigin;
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -86,17 +86,15 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     if !args.dry_run {
-        records.connect_ahead();
+        parts.records.connect_ahead();
     }
     let (wait, journal, dry_run) = (args.wait.longest, args.journal, args.dry_run);
     let given = args.idempotency_key.clone();
     let mut command = BookCommand {
-        api,
-        records,
-        ui,
-        draft: draft(api, records, ui, args).await?,
+        parts,
+        draft: draft(parts, args).await?,
         key_is_given: given.is_some(),
         key: given.unwrap_or_else(new_key),
         is_guided: false,
@@ -105,25 +103,26 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
     if dry_run {
         return command.show_request().await;
     }
-    journal.apply(records)?;
-    api.facts.before_change()?;
+    journal.apply(&parts.records)?;
+    parts.api.facts.before_change()?;
     let own = HashSet::from([command.key.clone()]);
-    let earlier = open_attempts::warn_of_open_attempts(api, records, ui, &own).await?;
+    let earlier = open_attempts::warn_of_open_attempts(parts, &own).await?;
     loop {
         let booking = match command.book(&earlier).await {
-            Err(error) => open_attempts::offer_to_find_out(api, records, ui, error).await?,
+            Err(error) => open_attempts::offer_to_find_out(parts, error).await?,
             Ok(booking) => booking,
         };
         let was_waiting = booking.status() == Status::RequiresAction;
-        let is_on_screen = was_waiting && ui.out.is_terminal() && ui.prompter.interactive();
-        let booking = follow(api, records, ui, settings, booking, wait).await?;
+        let is_on_screen =
+            was_waiting && parts.ui.out.is_terminal() && parts.ui.prompter.interactive();
+        let booking = follow(parts, booking, wait).await?;
         if !command.chooses_another_slot(&booking).await? {
-            return conclude::finish_created(&api.facts, records, ui, &booking, is_on_screen);
+            return conclude::finish_created(parts, &booking, is_on_screen);
         }
     }
 }
 
-async fn draft(api: &Api, records: &Records, ui: &Ui, args: Args) -> Result<BookingDraft> {
+async fn draft(parts @ Parts { records, .. }: &Parts, args: Args) -> Result<BookingDraft> {
     let mut draft = BookingDraft {
         vertical: args.vertical,
         place: args.near,
@@ -158,16 +157,14 @@ async fn draft(api: &Api, records: &Records, ui: &Ui, args: Args) -> Result<Book
         }
     }
     if let Some(like) = &args.like {
-        draft.prefill_from(api, records, ui, like).await?;
+        draft.prefill_from(parts, like).await?;
     }
     Ok(draft)
 }
 
 /// One booking, from what is known of it to the service's answer.
 struct BookCommand<'a> {
-    api: &'a Api,
-    records: &'a Records,
-    ui: &'a Ui,
+    parts: &'a Parts,
     draft: BookingDraft,
     key: String,
     /// Whether the caller named the key, and so may have sent it before.
@@ -182,14 +179,12 @@ impl BookCommand<'_> {
     /// Completes the draft and makes the booking. A person who was guided is asked again for a
     /// guest that the service refuses.
     async fn book(&mut self, earlier: &EarlierAttempts) -> Result<Booking> {
-        let (api, records, ui) = (self.api, self.records, self.ui);
+        let parts = self.parts;
         if self.key_is_given
-            && let Some(attempt) =
-                duplicates::repeated(&api.facts, records, &self.draft, &self.key)?
+            && let Some(attempt) = duplicates::repeated(parts, &self.draft, &self.key)?
         {
             let (origin, is_confirmed) = (KeyOrigin::Caller, self.draft.is_confirmed);
-            let booked =
-                open_attempts::send_again(api, records, ui, &attempt, origin, is_confirmed).await;
+            let booked = open_attempts::send_again(parts, &attempt, origin, is_confirmed).await;
             return booked.map_err(|error| self.explained(error));
         }
         loop {
@@ -197,43 +192,30 @@ impl BookCommand<'_> {
             let origin = if self.key_is_given {
                 KeyOrigin::Caller
             } else {
-                let allow_duplicate = duplicates::wants_second_beside_open(
-                    &api.facts,
-                    ui,
-                    &self.draft,
-                    &earlier.open,
-                )
-                .await?;
+                let allow_duplicate =
+                    duplicates::wants_second_beside_open(parts, &self.draft, &earlier.open).await?;
                 KeyOrigin::Generated { allow_duplicate }
             };
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
-            let request = draft.request(api.facts.mapping(), datetime.clone())?;
+            let request = draft.request(parts.api.facts.mapping(), datetime.clone())?;
             let (wish, resumed) = (Wish::from_request(&request.requested), &earlier.booked);
-            duplicates::ask_about_same_guest(records, ui, &wish, resumed, draft.is_confirmed)
-                .await?;
+            duplicates::ask_about_same_guest(parts, &wish, resumed, draft.is_confirmed).await?;
             if !self.is_reviewed {
-                review::review(api, ui, draft, &datetime, is_another_time).await?;
+                review::review(parts, draft, &datetime, is_another_time).await?;
             }
             let refuses_guest = |error: &Error| {
                 error.code == Code::PlaceholderCustomer || error.code == Code::MissingLastName
             };
-            match create::create_and_tell(api, records, ui, &self.key, origin, request).await {
+            match create::create_and_tell(parts, &self.key, origin, request).await {
                 Err(error) if refuses_guest(&error) && self.is_guided && !self.key_is_given => {
-                    walk::guide(
-                        api,
-                        records,
-                        ui,
-                        &mut self.draft,
-                        Some(walk::Refused::Name(&error)),
-                    )
-                    .await?;
+                    walk::guide(parts, &mut self.draft, Some(walk::Refused::Name(&error))).await?;
                     self.key = new_key();
                 }
                 Err(error) => return Err(self.explained(error)),
                 Ok(booking) => {
                     if self.is_guided {
-                        review::show_command(&api.facts, ui, &self.draft);
+                        review::show_command(parts, &self.draft);
                     }
                     return Ok(booking);
                 }
@@ -243,7 +225,7 @@ impl BookCommand<'_> {
 
     /// Asks a person for what the draft lacks. Without prompts, that is refused (2).
     async fn complete(&mut self) -> Result<()> {
-        if !self.ui.prompter.interactive() {
+        if !self.parts.ui.prompter.interactive() {
             return self.draft.refuse_missing();
         }
         let draft = &self.draft;
@@ -252,7 +234,7 @@ impl BookCommand<'_> {
         // The service rejects a request that leaves the choice of a provider open.
         let is_open = provider.is_none() && !has_slot && draft.providers().len() > 1;
         if !is_complete || !self.is_guided && is_open {
-            walk::guide(self.api, self.records, self.ui, &mut self.draft, None).await?;
+            walk::guide(self.parts, &mut self.draft, None).await?;
             (self.is_guided, self.is_reviewed) = (true, true);
         }
         Ok(())
@@ -260,7 +242,7 @@ impl BookCommand<'_> {
 
     /// Leads a guided user back to the slots if theirs is gone. The new request has a new key.
     async fn chooses_another_slot(&mut self, booking: &Booking) -> Result<bool> {
-        let (api, records, ui, draft) = (self.api, self.records, self.ui, &mut self.draft);
+        let (parts @ Parts { ui, .. }, draft) = (self.parts, &mut self.draft);
         let gone = [Some("slot_taken"), Some("no_availability")];
         let is_gone = booking.status() == Status::Failed && gone.contains(&booking.error_code());
         if !is_gone || !self.is_guided || self.key_is_given {
@@ -269,13 +251,13 @@ impl BookCommand<'_> {
         let Some(slot) = draft.slot.take() else {
             return Ok(false);
         };
-        let page = finish::booking_view(&api.facts, records, ui, booking).page();
+        let page = finish::booking_view(parts, booking).page();
         ui.out.show(&page.without_commands());
         let note = "Another guest booked the slot. Choose another one; Esc ends without a booking.";
         ui.out.note(note);
         draft.at = slot.time().as_ref().and_then(When::of_document);
         self.key = new_key();
-        match walk::guide(api, records, ui, draft, Some(walk::Refused::Slot)).await {
+        match walk::guide(parts, draft, Some(walk::Refused::Slot)).await {
             Err(error) if error.code == Code::Declined => Ok(false),
             guided => guided.map(|()| true),
         }
@@ -284,7 +266,7 @@ impl BookCommand<'_> {
     /// The time to send, which is the slot's own, byte for byte, and whether a person chose it
     /// instead of the given one. If only a time was given, the slot is looked up.
     async fn find_time(&mut self) -> Result<(Value, bool)> {
-        let (api, records, ui, draft) = (self.api, self.records, self.ui, &mut self.draft);
+        let (parts @ Parts { api, records, .. }, draft) = (self.parts, &mut self.draft);
         if let Some(slot) = &draft.slot {
             return Ok((time_beside(&api.facts, draft, slot)?, false));
         }
@@ -297,8 +279,7 @@ impl BookCommand<'_> {
         let offer = draft.offer(api, when).await?;
         // With its terms, which the booking itself may not repeat.
         offer.remember(records);
-        let Some((row, is_another_time)) = review::choose(&api.facts, ui, &offer, draft).await?
-        else {
+        let Some((row, is_another_time)) = review::choose(parts, &offer, draft).await? else {
             return Err(offer.no_slot("pass --slot"));
         };
         draft.choose(&offer, row);
@@ -310,8 +291,8 @@ impl BookCommand<'_> {
     async fn show_request(&mut self) -> Result<Exit> {
         self.draft.refuse_missing()?;
         let (datetime, _) = self.find_time().await?;
-        let request = self.draft.request(self.api.facts.mapping(), datetime)?;
-        finish::preview(&self.api.facts, self.ui, create_call(request.body, &self.key))
+        let request = self.draft.request(self.parts.api.facts.mapping(), datetime)?;
+        finish::preview(self.parts, create_call(request.body, &self.key))
     }
 
     /// Adds to an error what the person needs to continue.
@@ -319,7 +300,7 @@ impl BookCommand<'_> {
         // Whose key is named may have booked: then it is not sent again.
         if self.is_guided
             && error.idempotency_key.is_none()
-            && let Some(command) = self.draft.command(review::profile(&self.api.facts))
+            && let Some(command) = self.draft.command(review::profile(&self.parts.api.facts))
         {
             error = error.detail(format!("to try again: {command}"));
         }
@@ -358,22 +339,15 @@ fn time_beside(facts: &Facts, draft: &BookingDraft, slot: &Slot) -> Result<Value
 }
 
 /// Guides a person through what follows. A script gets the first answer, unless it waits.
-async fn follow(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
-    settings: &Settings,
-    booking: Booking,
-    wait: Option<Duration>,
-) -> Result<Booking> {
-    let interactive = ui.prompter.interactive();
+async fn follow(parts: &Parts, booking: Booking, wait: Option<Duration>) -> Result<Booking> {
+    let interactive = parts.ui.prompter.interactive();
     let Some(longest) = wait.or(interactive.then_some(PATIENCE)) else {
         return Ok(booking);
     };
-    let mut booking = wait::wait_while_processing(api, records, ui, booking, longest).await?;
+    let mut booking = wait::wait_while_processing(parts, booking, longest).await?;
     while interactive && booking.status() == Status::RequiresAction {
-        booking = prompts::answer_pauses(api, records, ui, settings, booking).await?;
-        booking = wait::wait_while_processing(api, records, ui, booking, longest).await?;
+        booking = prompts::answer_pauses(parts, booking).await?;
+        booking = wait::wait_while_processing(parts, booking, longest).await?;
     }
     Ok(booking)
 }

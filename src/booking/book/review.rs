@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::draft::BookingDraft;
 use super::offer::{Offer, terms_reader};
-use crate::app::{Api, Facts, Ui};
+use crate::app::{Api, Facts, Parts};
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::or_nothing_chosen;
 use crate::config::Place;
@@ -22,26 +22,25 @@ use crate::terminal::view::{SlotDetails, joined, restriction, slot_line, venue_p
 /// slots at that time differ, or none is there, a person chooses. A script gets the first of
 /// several, with a note, and `None` where there is none.
 pub(crate) async fn choose(
-    facts: &Facts,
-    ui: &Ui,
+    parts: &Parts,
     offer: &Offer,
     draft: &BookingDraft,
 ) -> Result<Option<(usize, bool)>> {
-    let rows = offer.rows_at_wanted(facts, draft.seating.as_deref());
-    let can_ask = ui.prompter.interactive();
+    let rows = offer.rows_at_wanted(&parts.api.facts, draft.seating.as_deref());
+    let can_ask = parts.ui.prompter.interactive();
     match rows.as_slice() {
         [] if !can_ask || offer.slots.is_empty() => return Ok(None),
         [only] => return Ok(Some((*only, false))),
         [_, ..] if !can_ask || draft.is_confirmed => {}
         _ => {
-            let row = pick_slot(facts, ui, offer, &rows, None, false).await;
+            let row = pick_slot(parts, offer, &rows, None, false).await;
             return Ok(Some((row.map_err(or_nothing_chosen)?, rows.is_empty())));
         }
     }
-    let line = |row: &usize| line(facts, offer, &offer.slots[*row]);
+    let line = |row: &usize| line(&parts.api.facts, offer, &offer.slots[*row]);
     let others = rows[1..].iter();
     let others = others.map(|row| format!("{} ({})", visible(offer.slots[*row].id()), line(row)));
-    ui.out.note(&format!(
+    parts.ui.out.note(&format!(
         "{} slots start at that time. Booking {}. For another, pass --slot ID: {}",
         rows.len(),
         line(&rows[0]),
@@ -57,8 +56,7 @@ fn line(facts: &Facts, offer: &Offer, slot: &Slot) -> String {
 /// Asks to pick one of the offered slots, or of these rows. The one that was chosen before is
 /// selected first, or else the nearest to the requested time. Returns its row.
 pub(crate) async fn pick_slot(
-    facts: &Facts,
-    ui: &Ui,
+    parts @ Parts { ui, .. }: &Parts,
     offer: &Offer,
     rows: &[usize],
     previous_answer: Option<&str>,
@@ -67,7 +65,7 @@ pub(crate) async fn pick_slot(
     let every: Vec<usize> = (0..offer.slots.len()).collect();
     let rows = if rows.is_empty() { &every } else { rows };
     let slots = rows.iter().map(|row| &offer.slots[*row]);
-    let lines: Vec<String> = slots.map(|slot| line(facts, offer, slot)).collect();
+    let lines: Vec<String> = slots.map(|slot| line(&parts.api.facts, offer, slot)).collect();
     let wanted = human(&offer.wanted.wire());
     if !offer.is_comparable() {
         ui.out.warn(&format!(
@@ -93,8 +91,7 @@ pub(crate) async fn pick_slot(
 /// time than the given one, the whole of it is shown, and asked about; else the terms are, in one
 /// line. A script gets a card and a fee.
 pub(crate) async fn review(
-    api: &Api,
-    ui: &Ui,
+    parts @ Parts { api, ui, .. }: &Parts,
     draft: &BookingDraft,
     datetime: &Value,
     is_another_time: bool,
@@ -122,15 +119,14 @@ pub(crate) async fn review(
         }
         return Ok(());
     }
-    let is_confirmed = is_confirmed(&api.facts, ui, draft, Some(datetime), false, false).await?;
+    let is_confirmed = is_confirmed(parts, draft, Some(datetime), false, false).await?;
     is_confirmed.then_some(()).ok_or_else(declined)
 }
 
 /// Shows what is about to be booked, and asks for the confirmation if it was not given before.
 /// `default` is what Enter alone stands for.
 pub(crate) async fn is_confirmed(
-    facts: &Facts,
-    ui: &Ui,
+    parts @ Parts { ui, .. }: &Parts,
     draft: &BookingDraft,
     datetime: Option<&Value>,
     default: bool,
@@ -138,7 +134,7 @@ pub(crate) async fn is_confirmed(
 ) -> Result<bool, PromptError> {
     // Without it, the question cannot be answered.
     if !draft.is_confirmed || !ui.out.quiet {
-        ui.out.show(&summary(facts, draft, datetime));
+        ui.out.show(&summary(&parts.api.facts, draft, datetime));
     }
     let esc = if goes_back { ", Esc goes back" } else { "" };
     let question = Question::new("Book it?", "--yes", "the confirmation")
@@ -228,11 +224,11 @@ fn terms_not_found(draft: &BookingDraft, slot: &SlotDetails) -> Option<&'static 
     (is_nothing && vertical.is_none_or(|it| it == "dining")).then_some("not found in the response")
 }
 
-pub(crate) fn show_command(facts: &Facts, ui: &Ui, draft: &BookingDraft) {
-    if let Some(command) = draft.command(profile(facts)) {
+pub(crate) fn show_command(parts: &Parts, draft: &BookingDraft) {
+    if let Some(command) = draft.command(profile(&parts.api.facts)) {
         let mut page = Page::default();
         page.line("The same booking as a command:").command(command);
-        ui.out.show(&page);
+        parts.ui.out.show(&page);
     }
 }
 

@@ -7,8 +7,8 @@ use serde_json::Map;
 use super::draft::BookingDraft;
 use super::offer::resolve;
 use super::review::{declined, has_consequences, is_confirmed, pick_slot};
+use crate::app::Parts;
 use crate::app::pages::{DEFAULT_LIMIT, find_venues};
-use crate::app::{Api, Records, Ui};
 use crate::booking::find::locate::LocatedVenue;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -59,9 +59,7 @@ pub(crate) enum Refused<'a> {
 
 /// Asks for everything that `draft` lacks, shows a summary, and asks for confirmation.
 pub(crate) async fn guide(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
+    parts @ Parts { api, ui, .. }: &Parts,
     draft: &mut BookingDraft,
     refused: Option<Refused<'_>>,
 ) -> Result<()> {
@@ -78,9 +76,7 @@ pub(crate) async fn guide(
         }
     }
     let mut walk = Wizard {
-        api,
-        records,
-        ui,
+        parts,
         flags: draft.clone(),
         knows_guest: draft.options.name.is_some(),
         needs_both: refused_name.is_some_and(|error| error.code == Code::MissingLastName),
@@ -121,9 +117,7 @@ pub(crate) async fn guide(
 }
 
 struct Wizard<'a> {
-    api: &'a Api,
-    records: &'a Records,
-    ui: &'a Ui,
+    parts: &'a Parts,
     draft: &'a mut BookingDraft,
     /// What flags gave, which is not asked for.
     flags: BookingDraft,
@@ -186,11 +180,9 @@ impl Wizard<'_> {
                 self.draft.options.phone = phone.await?;
             }
             Confirm => {
-                let default = !has_consequences(self.api, self.draft).await;
+                let default = !has_consequences(&self.parts.api, self.draft).await;
                 let goes_back = !self.requested.is_empty();
-                if !is_confirmed(&self.api.facts, self.ui, self.draft, None, default, goes_back)
-                    .await?
-                {
+                if !is_confirmed(self.parts, self.draft, None, default, goes_back).await? {
                     return Err(declined().into());
                 }
             }
@@ -205,14 +197,14 @@ impl Wizard<'_> {
     async fn vertical(&mut self) -> Result<(), PromptError> {
         let question = self.question("What would you like to book?", "VENUE", "the venue");
         let question = question.previous_answer(self.draft.vertical.clone());
-        let row = self.ui.prompter.choose(&question, &VERTICALS).await?;
+        let row = self.parts.ui.prompter.choose(&question, &VERTICALS).await?;
         self.draft.vertical = Some(VERTICALS[row].to_owned());
         Ok(())
     }
 
     /// A sandbox has only a few places, which are listed.
     async fn place(&mut self) -> Result<(), PromptError> {
-        let prompter = &self.ui.prompter;
+        let prompter = &self.parts.ui.prompter;
         let check = |text: &str| not_empty(text, "enter a place");
         let previous_answer = match &self.draft.place {
             Some(SearchLocation::Near(previous_answer)) => Some(previous_answer.clone()),
@@ -236,7 +228,7 @@ impl Wizard<'_> {
         let question = self.question("When? (e.g. tomorrow 19:30)", "--at", "the time");
         let question = question.previous_answer(self.time.clone());
         let check = |text: &str| When::parse(text).map(drop);
-        let text = self.ui.prompter.text(&question, None, &check).await?;
+        let text = self.parts.ui.prompter.text(&question, None, &check).await?;
         self.at = When::parse(&text).ok();
         self.time = Some(text);
         Ok(())
@@ -248,7 +240,7 @@ impl Wizard<'_> {
         let question = self.question("How many people?", "--party", "the party size");
         let question = question.previous_answer(previous_answer);
         let check = |text: &str| contact::party(text).map(drop);
-        let text = self.ui.prompter.text(&question, default, &check);
+        let text = self.parts.ui.prompter.text(&question, default, &check);
         self.draft.options.party = contact::party(&text.await?).ok();
         Ok(())
     }
@@ -275,7 +267,7 @@ impl Wizard<'_> {
         let previous_answer = self.draft.venue.as_ref().map(|venue| venue.id.as_str());
         let row = venues.iter().position(|venue| previous_answer == Some(venue.id()));
         let question = self.question("Which venue?", "VENUE", "the venue").with_noun("venues");
-        let prompter = &self.ui.prompter;
+        let prompter = &self.parts.ui.prompter;
         let picked = prompter.pick(&question, &lines, row.unwrap_or(0));
         let venue = &venues[picked.await?];
         self.draft.options.provider = self.flags.options.provider.clone();
@@ -290,7 +282,7 @@ impl Wizard<'_> {
     /// Leads back to the question whose answer the service refused, even if a flag gave it: the
     /// field that it names, or else `step`.
     fn ask_again(&mut self, error: &Error, step: WalkStep) {
-        self.ui.out.warn(&error.message);
+        self.parts.ui.out.warn(&error.message);
         let party = |body: &Document| body.value().pointer("/fields/party_size").is_some();
         let names_party = error.body.as_ref().is_some_and(party);
         let step = if names_party { Party } else { step };
@@ -307,16 +299,16 @@ impl Wizard<'_> {
             return Err(Error::usage("no place or no time given"));
         };
         let zone = self.draft.zone.clone().unwrap_or_else(system_zone);
-        let moment = resolve(when, self.api.facts.now()?, &zone)?;
+        let moment = resolve(when, self.parts.api.facts.now()?, &zone)?;
         let wish = VenueWish {
             vertical: self.draft.vertical.clone().unwrap_or_default(),
             place: place.clone(),
-            datetime: self.api.facts.mapping().wire_time(&moment, None),
+            datetime: self.parts.api.facts.mapping().wire_time(&moment, None),
             party_size: self.draft.options.party,
             providers: self.flags.options.provider.clone().into_iter().collect(),
         };
         let query = SearchQuery::new(WriteKind::Search, &wish, Map::new());
-        let found = find_venues(self.api, self.records, &query, DEFAULT_LIMIT).await;
+        let found = find_venues(&self.parts.api, &self.parts.records, &query, DEFAULT_LIMIT).await;
         found.map(|pages| pages.items)
     }
 
@@ -325,7 +317,7 @@ impl Wizard<'_> {
         let providers = self.draft.providers();
         let question = self.question("Which provider?", "--provider", "the provider");
         let question = question.previous_answer(self.draft.options.provider.clone());
-        let row = self.ui.prompter.choose(&question, &providers).await?;
+        let row = self.parts.ui.prompter.choose(&question, &providers).await?;
         self.draft.options.provider = Some(providers[row].to_owned());
         Ok(())
     }
@@ -336,7 +328,7 @@ impl Wizard<'_> {
             self.draft.at = self.at.clone();
             return Ok(false);
         }
-        let (api, records, ui) = (self.api, self.records, self.ui);
+        let Parts { api, records, .. } = self.parts;
         let Some(when) = &self.at else {
             return Err(Error::usage("no time given").into());
         };
@@ -362,7 +354,7 @@ impl Wizard<'_> {
             *only
         } else {
             let previous_answer = self.draft.slot.as_ref().map(|slot| slot.id());
-            pick_slot(&api.facts, ui, &offer, &rows, previous_answer, !self.requested.is_empty())
+            pick_slot(self.parts, &offer, &rows, previous_answer, !self.requested.is_empty())
                 .await?
         };
         offer.remember(records);
@@ -372,7 +364,7 @@ impl Wizard<'_> {
 
     async fn name(&mut self) -> Result<(), PromptError> {
         let provider = self.draft.options.provider.as_deref();
-        let provider_a = self.api.facts.dialect().provider_a.as_str();
+        let provider_a = self.parts.api.facts.dialect().provider_a.as_str();
         let needs_both = self.needs_both || provider == Some(provider_a);
         let text = "Guest's name (first and last)";
         let question = self.question(text, "--name", "the guest's name");
@@ -382,7 +374,7 @@ impl Wizard<'_> {
             let has_both = text.split_whitespace().nth(1).is_some();
             (has_both || !needs_both).then_some(()).ok_or_else(|| NEEDS_BOTH.to_owned())
         };
-        let name = self.ui.prompter.text(&question, None, &check).await?;
+        let name = self.parts.ui.prompter.text(&question, None, &check).await?;
         self.draft.options.name = Some(name);
         Ok(())
     }
@@ -401,7 +393,7 @@ impl Wizard<'_> {
             "" => Ok(()),
             text => parse(text).map(drop),
         };
-        let text = self.ui.prompter.text(&question, None, &check).await?;
+        let text = self.parts.ui.prompter.text(&question, None, &check).await?;
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 }

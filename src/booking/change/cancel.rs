@@ -1,8 +1,7 @@
 use serde_json::{Map, Value};
 
-use super::send;
-use super::written::Written;
-use crate::app::{Api, Parts, Records, Ui};
+use super::send::{self, Sender};
+use crate::app::Parts;
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::offer;
 use crate::booking::conclude::{Change, finish_changed};
@@ -45,40 +44,39 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     if !args.dry_run {
         api.facts.before_change()?;
     }
     let named = args.booking.as_deref();
     let mut named =
-        pick::booking_or_pick(api, records, ui, named, Status::has_not_ended, !args.dry_run)
-            .await?;
+        pick::booking_or_pick(parts, named, Status::has_not_ended, !args.dry_run).await?;
     let id = &named.id.clone();
     let call = cancel_call(id, args.reason.as_deref(), api.facts.mapping())?;
     let fields = args.extra.body()?;
     let call = call.with_fields(&fields)?;
     if args.dry_run {
-        return finish::preview(&api.facts, ui, call);
+        return finish::preview(parts, call);
     }
     let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
     let requested: Map<String, Value> = reason.into_iter().chain(fields).collect();
-    let mut written = Written::new(records, ui, id, WriteKind::Cancel, requested.clone().into());
+    let mut sender = Sender::new(parts, id, WriteKind::Cancel, requested.clone().into());
     // An earlier refusal is none of this request.
-    let before = terms::find_recorded(records, id);
+    let before = terms::find_recorded(&parts.records, id);
     let is_old = before.is_some_and(|it| it.booking.error_code() == UNSUPPORTED);
     let is_done = |booking: &Booking| {
         booking.status() == Status::Cancelled || !is_old && booking.error_code() == UNSUPPORTED
     };
-    let sent = match written.found_done(api, is_done).await.transpose() {
+    let sent = match sender.found_done(is_done).await.transpose() {
         Some(found) => found,
         None => {
             if !args.yes {
-                confirm(api, records, ui, &mut named).await?;
+                confirm(parts, &mut named).await?;
             }
-            send::change(api, ui, id, call, "cancellation", &mut written, is_done).await
+            sender.change(call, "cancellation", is_done).await
         }
     };
-    let booking = sent.map_err(|error| pick::not_found(records, ui, id, error))?;
+    let booking = sent.map_err(|error| pick::not_found(parts, id, error))?;
     match booking.status() {
         Status::Confirmed => {
             let why = if booking.error_code() == UNSUPPORTED {
@@ -90,9 +88,9 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
         }
         // A person has confirmed the fee that is due by the terms.
         Status::Cancelled if !ui.prompter.interactive() => {
-            let party = terms::filled_in(records, &booking).head_count();
+            let party = terms::filled_in(&parts.records, &booking).head_count();
             let reader = offer::terms_reader(&api.facts, party);
-            let terms = terms::cancellation_terms(records, &booking);
+            let terms = terms::cancellation_terms(&parts.records, &booking);
             if let Some(fee) = terms.and_then(|terms| reader.fee_at(&terms, reader.now)) {
                 ui.out.warn(&format!("the cancellation costs {fee}, by the booking's terms"));
             }
@@ -100,7 +98,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
         _ => {}
     }
     let change = Change::new(WriteKind::Cancel, &requested);
-    let exit = finish_changed(&api.facts, records, ui, &booking, change)?;
+    let exit = finish_changed(parts, &booking, change)?;
     Ok(match booking.status() {
         Status::Cancelled => Exit::Done,
         Status::Confirmed => Exit::Refused,
@@ -110,38 +108,38 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
 }
 
 /// Shows the booking and what cancelling it costs, and asks.
-async fn confirm(api: &Api, records: &Records, ui: &Ui, named: &mut NamedBooking) -> Result<()> {
+async fn confirm(parts: &Parts, named: &mut NamedBooking) -> Result<()> {
     let question = "Cancel this booking?";
     let mut confirmation = Confirmation::new("cancelling", question, "Nothing was cancelled.");
-    confirmation.check(&ui.prompter)?;
-    let booking = named.booking(api, records, ui).await?;
+    confirmation.check(&parts.ui.prompter)?;
+    let booking = named.booking(parts).await?;
     match booking.status() {
         Status::RequiresAction => {
-            let now = api.facts.service_now();
+            let now = parts.api.facts.service_now();
             let ends = send::ends_by_itself(&booking, now).unwrap_or_default();
             let what = format!("only a confirmed booking can be cancelled. {ends}");
             let answer = shell::command("continue", booking.id(), "");
-            let error = send::refused(records, ui, &booking, what.trim_end());
+            let error = send::refused(parts, &booking, what.trim_end());
             return Err(match booking.is_overdue(now) {
                 true => error,
                 false => error.hint(format!("to answer it: {answer}")),
             });
         }
         Status::Failed | Status::Cancelled | Status::Expired => {
-            return Err(send::refused(records, ui, &booking, "there is nothing to cancel"));
+            return Err(send::refused(parts, &booking, "there is nothing to cancel"));
         }
         _ => {}
     }
-    finish::record(records, ui, &booking);
-    let displayed = finish::booking_view(&api.facts, records, ui, &booking);
+    finish::record(parts, &booking);
+    let displayed = finish::booking_view(parts, &booking);
     if let Some(limits) = displayed.restrictions() {
-        ui.out.warn(&format!(
+        parts.ui.out.warn(&format!(
             "{limits}; the venue expects the guest until it cancels the booking itself"
         ));
         confirmation.question = "Send the cancellation anyway?".to_owned();
     }
     let mut page = displayed.page().without_commands();
-    let cost = terms::cost_now(&api.facts, records, &booking, displayed.booking.head_count());
+    let cost = terms::cost_now(parts, &booking, displayed.booking.head_count());
     page.without("cancellation").field("cancellation", cost);
-    terms::confirm(api, records, ui, page, &booking, &confirmation).await
+    terms::confirm(parts, page, &booking, &confirmation).await
 }

@@ -3,4 +3,3 @@
 pub(crate) mod cancel;
 pub(crate) mod modify;
 pub(crate) mod send;
-pub(crate) mod written;

@@ -2,9 +2,8 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::send;
-use super::written::Written;
-use crate::app::{Api, Parts, Records, Ui};
+use super::send::{self, Sender};
+use crate::app::{Parts, Ui};
 use crate::booking::arguments::{ExtraFields, Zone};
 use crate::booking::book::offer;
 use crate::booking::book::review::costs;
@@ -68,7 +67,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, mut args: Args) -> Result<Exit> {
     if !args.dry_run {
         api.facts.before_change()?;
     }
@@ -84,8 +83,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     }
     let named = args.booking.as_deref();
     let mut named =
-        pick::booking_or_pick(api, records, ui, named, Status::has_not_ended, !args.dry_run)
-            .await?;
+        pick::booking_or_pick(parts, named, Status::has_not_ended, !args.dry_run).await?;
     let id = &named.id.clone();
     let mapping = api.facts.mapping();
     // On the venue's own clock, a time with an offset has to be converted.
@@ -94,17 +92,17 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     let needs_booking = is_open || asks || args.at.as_ref().is_some_and(|at| !is_exact(at));
     let mut before = None;
     if needs_booking || !args.dry_run {
-        let booking = named.booking(api, records, ui).await?;
+        let booking = named.booking(parts).await?;
         if booking.status() == Status::Confirmed {
-            finish::record(records, ui, &booking);
+            finish::record(parts, &booking);
             before = Some(booking);
         } else if needs_booking {
             let why = "only a confirmed booking can be changed";
-            return Err(send::refused(records, ui, &booking, why));
+            return Err(send::refused(parts, &booking, why));
         }
         // A script's change of any other booking is for the service to refuse.
     }
-    let known = before.as_ref().map(|it| terms::filled_in(records, it));
+    let known = before.as_ref().map(|it| terms::filled_in(&parts.records, it));
     if let Some(known) = known.as_ref().filter(|_| is_open) {
         args.at = ask_for_changes(ui, &what, known, &mut changes).await?;
     }
@@ -112,7 +110,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     let party = party.unwrap_or_default();
     changes.datetime = match (&args.at, &known) {
         (Some(when), Some(booking)) if !is_exact(when) => {
-            Some(new_time(api, records, booking, when, args.zone.tz.as_ref(), party).await?)
+            Some(new_time(parts, booking, when, args.zone.tz.as_ref(), party).await?)
         }
         (when, _) => {
             let moment = when.as_ref().and_then(When::exact);
@@ -121,7 +119,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     };
     let call = changes.call(id, mapping)?.with_fields(&fields)?;
     if args.dry_run {
-        return finish::preview(&api.facts, ui, call);
+        return finish::preview(parts, call);
     }
     let mut requested = changes.body();
     requested.extend(fields);
@@ -136,29 +134,28 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
         requested.keys().all(|name| wish.get(name).is_some())
             && time.as_ref().is_none_or(|time| has_offset(time) == own)
     };
-    let unchanged = |it: &&Booking| is_certain(it) && change.is_shown(&api.facts, records, it);
+    let unchanged = |it: &&Booking| is_certain(it) && change.is_shown(parts, it);
     if let Some(before) = before.as_ref().filter(unchanged) {
         let note = "Nothing to change: the booking is like this already.";
         ui.out.note(note);
-        return finish_changed(&api.facts, records, ui, before, change);
+        return finish_changed(parts, before, change);
     }
     let slot = match (&known, &time) {
-        (Some(known), Some(time)) => slot_at(api, records, known, time, party).await,
+        (Some(known), Some(time)) => slot_at(parts, known, time, party).await,
         _ => None,
     };
     let terms = match (&known, &slot) {
         (_, Some(slot)) => terms::cancellation_cost(&api.facts, None, Some(slot.clone()), party),
-        (Some(known), None) if time.is_none() => {
-            Some(terms::cost_now(&api.facts, records, known, party))
-        }
+        (Some(known), None) if time.is_none() => Some(terms::cost_now(parts, known, party)),
         _ => None,
     };
     let terms = terms.unwrap_or_else(|| "the new time's terms are not known".to_owned());
     match &known {
-        Some(known) if asks => confirm(api, records, ui, known, &requested, terms).await?,
+        Some(known) if asks => confirm(parts, known, &requested, terms).await?,
         // More guests cost more by the terms of the same slot.
         _ if time.is_some() || changes.party_size.is_some() => {
-            let kept = || terms::kept_slot(records, known.as_ref().filter(|_| time.is_none())?);
+            let kept =
+                || terms::kept_slot(&parts.records, known.as_ref().filter(|_| time.is_none())?);
             let slot = slot.clone().or_else(kept);
             let costs = slot.map(|slot| costs(&api.facts, &slot, party));
             if let Some(costs) = costs.unwrap_or(time.is_some().then_some(terms)) {
@@ -168,10 +165,9 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
         _ => {}
     }
     let change = Change { slot: slot.as_ref(), ..change };
-    let done = |booking: &Booking| change.is_shown(&api.facts, records, booking);
-    let mut written =
-        Written::new(records, ui, id, WriteKind::Modify, json!({ "changes": requested }));
-    let changed = send::change(api, ui, id, call, "change", &mut written, done).await;
+    let done = |booking: &Booking| change.is_shown(parts, booking);
+    let mut sender = Sender::new(parts, id, WriteKind::Modify, json!({ "changes": requested }));
+    let changed = sender.change(call, "change", done).await;
     let booking = changed.map_err(|error| {
         let venue = known.as_ref().and_then(Booking::venue_id);
         if error.code == Code::NoAvailability
@@ -180,23 +176,22 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
             let free = shell::command("slots", &venue, &shell::flag("--at", &plain(at)));
             return error.hint(format!("to see free times: {free}"));
         }
-        pick::not_found(records, ui, id, error)
+        pick::not_found(parts, id, error)
     })?;
-    finish_changed(&api.facts, records, ui, &booking, change)
+    finish_changed(parts, &booking, change)
 }
 
 /// The slot of a new time, with its terms. A change is not refused because it cannot be read.
 async fn slot_at(
-    api: &Api,
-    records: &Records,
+    parts: &Parts,
     booking: &Booking,
     time: &DocumentTime,
     party: u32,
 ) -> Option<Slot> {
-    let venue = LocatedVenue::of_id(records, booking.venue_id()?);
+    let venue = LocatedVenue::of_id(&parts.records, booking.venue_id()?);
     let (when, provider) = (When::of_document(time)?, booking.str("provider"));
     let zone = offer::known_zone(venue.remembered.as_ref(), None);
-    let offer = offer::fetch_slots(api, &venue, &when, zone.as_ref(), party, provider).await;
+    let offer = offer::fetch_slots(&parts.api, &venue, &when, zone.as_ref(), party, provider).await;
     offer.ok()?.at_wanted().cloned()
 }
 
@@ -250,9 +245,7 @@ async fn ask_for_changes(
 
 /// Shows what would change, the terms too, and which real service it is, and asks.
 async fn confirm(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
+    parts: &Parts,
     before: &Booking,
     requested: &Map<String, Value>,
     terms: String,
@@ -264,7 +257,7 @@ async fn confirm(
     let about = [("customer", before.guest()), ("datetime", when), ("venue_id", venue), ("", id)];
     let about = about.map(|(field, text)| Some(before.mark(field).to_owned() + &text?));
     page.heading(Tone::Strong, "change", joined(about).unwrap_or_default());
-    page.field_if("note", finish::booking_view(&api.facts, records, ui, before).restrictions());
+    page.field_if("note", finish::booking_view(parts, before).restrictions());
     for (name, new) in requested {
         let old = before.value().get(name);
         let from_to = |text: fn(&Value) -> String| {
@@ -288,18 +281,17 @@ async fn confirm(
     }
     let question = "Change this booking?";
     let confirmation = Confirmation::new("changing a booking", question, "Nothing was changed.");
-    let cost = terms::cost_now(&api.facts, records, before, before.head_count());
+    let cost = terms::cost_now(parts, before, before.head_count());
     page.field("cancellation", format!("as booked: {cost}"));
     if requested.contains_key("datetime") || requested.contains_key("party_size") {
         page.field("", format!("→ as changed: {terms}"));
     }
-    terms::confirm(api, records, ui, page, before, &confirmation).await
+    terms::confirm(parts, page, before, &confirmation).await
 }
 
 /// The new time on the venue's clock: the slot's own time if one is offered then.
 async fn new_time(
-    api: &Api,
-    records: &Records,
+    Parts { api, records, .. }: &Parts,
     booking: &Booking,
     when: &When,
     zone: Option<&TimeZone>,

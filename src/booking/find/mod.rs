@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::app::in_flight::resume_command;
-use crate::app::{Api, Parts, Records, Ui};
+use crate::app::{Parts, Records};
 use crate::booking::terms;
 use crate::booking::verdict::of_known;
 use crate::journal::recent::RecentList;
@@ -123,9 +123,9 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     }
     let limit = (args.limit > 0).then_some(args.limit);
     if args.open {
-        return list_open(api, records, ui, args.status, limit).await;
+        return list_open(parts, args.status, limit).await;
     }
-    pick::take_in_received(&api.facts, records, ui)?;
+    pick::take_in_received(parts)?;
     records.expect_known_clock()?;
     let mut sought = SearchCriteria {
         text: (!args.text.is_empty()).then(|| args.text.join(" ")),
@@ -177,7 +177,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let list = DocumentView(document, |_| kept_page(&found.stored, api.facts.service_now()));
     ui.out.emit_long(&list)?;
     if found.stored.is_empty() && ui.out.is_human() {
-        pick::note_nothing_found(&api.facts, records, ui, &sought)?;
+        pick::note_nothing_found(parts, &sought)?;
     }
     let not_ended = found.stored.iter().filter(|it| it.booking.status().has_not_ended());
     let oldest = not_ended.map(|it| it.age().as_secs() / 60 * 60).max().unwrap_or_default();
@@ -232,22 +232,16 @@ fn is_within(stored: &KeptBooking, days: &Days, now: Timestamp) -> bool {
     day.zip(days.ok()).is_some_and(|(day, (first, last))| (first..=last).contains(&day))
 }
 
-async fn list_open(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
-    status: Option<String>,
-    limit: Option<u32>,
-) -> Result<Exit> {
-    let mut bookings = open_bookings(api, ui).await?;
+async fn list_open(parts: &Parts, status: Option<String>, limit: Option<u32>) -> Result<Exit> {
+    let mut bookings = open_bookings(parts).await?;
     if let Some(status) = status {
-        let now = api.facts.service_now();
+        let now = parts.api.facts.service_now();
         bookings.retain(|booking| is_listed_as(booking, &status, now));
     }
     bookings.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
-    records.remember_rows(RecentList::Bookings, bookings.iter().map(Booking::id));
+    parts.records.remember_rows(RecentList::Bookings, bookings.iter().map(Booking::id));
     let known = |booking: Booking| {
-        let stored = terms::find_recorded(records, booking.id());
+        let stored = terms::find_recorded(&parts.records, booking.id());
         let known =
             stored.map_or_else(|| booking.clone(), |stored| stored.fill_in(&stored.booking));
         (booking, known)
@@ -255,14 +249,14 @@ async fn list_open(
     let bookings: Vec<_> = bookings.into_iter().map(known).collect();
     let documents = bookings.iter().map(|(booking, _)| &booking.document);
     let document = Document::object(&[("bookings", &Document::array(documents))]);
-    let list = DocumentView(document, |_| open_page(&bookings, api.facts.service_now()));
-    ui.out.emit_list(&list, bookings.is_empty(), "No unfinished bookings in the last day.")
+    let list = DocumentView(document, |_| open_page(&bookings, parts.api.facts.service_now()));
+    parts.ui.out.emit_list(&list, bookings.is_empty(), "No unfinished bookings in the last day.")
 }
 
 const NO_BOOKING: &str = "no-such-booking";
 
 /// The unfinished bookings of the last day, made with any key, as the service sent them.
-async fn open_bookings(api: &Api, ui: &Ui) -> Result<Vec<Booking>> {
+async fn open_bookings(Parts { api, ui, .. }: &Parts) -> Result<Vec<Booking>> {
     let body = match api.read(show_call(NO_BOOKING)).await {
         Err(mut error) if error.http_status == Some(404) => error.body.take(),
         Err(error) => return Err(error),

@@ -7,7 +7,7 @@ use jiff::civil::{Date, DateTime};
 
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use crate::app::in_flight::show_command;
-use crate::app::{Api, Facts, Records, Ui};
+use crate::app::{Parts, Records};
 use crate::booking::terms::find_recorded;
 use crate::booking::watch::wait::{is_not_found, look_up, naming, wrong_booking_error};
 use crate::journal::recent::RecentList;
@@ -35,28 +35,18 @@ pub(crate) struct NamedBooking {
 
 impl NamedBooking {
     /// The booking, read now unless it was before, and whether it is the requested one.
-    pub(crate) async fn answered(
-        &mut self,
-        api: &Api,
-        records: &Records,
-        ui: &Ui,
-    ) -> Result<(Booking, bool)> {
+    pub(crate) async fn answered(&mut self, parts: &Parts) -> Result<(Booking, bool)> {
         let read = match self.read.take() {
             Some(read) => read,
-            None => look_up(api, &self.id).await,
+            None => look_up(&parts.api, &self.id).await,
         };
-        let booking = read.map_err(|error| not_found(records, ui, &self.id, error))?;
-        Ok(api.identified(booking, &self.id))
+        let booking = read.map_err(|error| not_found(parts, &self.id, error))?;
+        Ok(parts.api.identified(booking, &self.id))
     }
 
     /// The requested booking, or `unexpected_answer` (15) if the service returned another one.
-    pub(crate) async fn booking(
-        &mut self,
-        api: &Api,
-        records: &Records,
-        ui: &Ui,
-    ) -> Result<Booking> {
-        match self.answered(api, records, ui).await? {
+    pub(crate) async fn booking(&mut self, parts: &Parts) -> Result<Booking> {
+        match self.answered(parts).await? {
             (booking, true) => Ok(booking),
             (other, false) => Err(wrong_booking_error(&other, &self.id)),
         }
@@ -73,15 +63,13 @@ pub(crate) fn located(records: &Records, argument: &str) -> Result<NamedBooking>
 /// of `offered`; for a text, those that it finds. To tell text from id, reads an unknown id, unless
 /// nothing may be sent.
 pub(crate) async fn booking_or_pick(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
+    parts @ Parts { api, records, ui, .. }: &Parts,
     argument: Option<&str>,
     offered: fn(&Status) -> bool,
     reads: bool,
 ) -> Result<NamedBooking> {
     let Some(argument) = argument else {
-        let id = pick_booking(&api.facts, records, ui, offered).await?;
+        let id = pick_booking(parts, offered).await?;
         return Ok(NamedBooking { id, read: None });
     };
     let id = locate_booking(records, argument)?;
@@ -102,10 +90,10 @@ pub(crate) async fn booking_or_pick(
         Some(Err(error)) if is_not_found(&error) => {
             let mut found = Vec::new();
             if can_choose {
-                found = stored(&api.facts, records, ui, Some(&id))?.stored;
+                found = stored(parts, Some(&id))?.stored;
             }
             if found.is_empty() {
-                return Err(not_found(records, ui, &id, error));
+                return Err(not_found(parts, &id, error));
             }
             if let [one] = &found[..]
                 && records.only_reads
@@ -113,7 +101,7 @@ pub(crate) async fn booking_or_pick(
                 return Ok(NamedBooking { id: one.booking.id().to_owned(), read: None });
             }
             ui.out.note(&format!("Bookings that match \"{}\":", visible(&id)));
-            let id = choose(&api.facts, records, ui, &found).await?;
+            let id = choose(parts, &found).await?;
             Ok(NamedBooking { id, read: None })
         }
         Some(Err(error)) if error.code == Code::Interrupted => Err(error),
@@ -125,34 +113,29 @@ fn which_booking() -> Question {
     Question::new("Which booking?", "BOOKING", "the booking").with_noun("bookings")
 }
 
-async fn pick_booking(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    offered: fn(&Status) -> bool,
-) -> Result<String> {
-    ui.prompter.check(&which_booking())?;
-    let mut found = stored(facts, records, ui, None)?;
+async fn pick_booking(parts: &Parts, offered: fn(&Status) -> bool) -> Result<String> {
+    parts.ui.prompter.check(&which_booking())?;
+    let mut found = stored(parts, None)?;
     if found.more {
         let what = format!("These are the newest {MOST} bookings.");
         let note = format!("{what} To search all: bookctl bookings TEXT");
-        ui.out.note(&note);
+        parts.ui.out.note(&note);
     }
     found.stored.retain(|stored| offered(&stored.booking.status()));
     if found.stored.is_empty() && !offered(&Status::Confirmed) {
         return Err(Error::usage("no booking here is waiting for an answer"));
     }
-    choose(facts, records, ui, &found.stored).await
+    choose(parts, &found.stored).await
 }
 
 /// The bookings of this computer, or those that a text finds, in the order of `bookings`.
-fn stored(facts: &Facts, records: &Records, ui: &Ui, text: Option<&str>) -> Result<FoundBookings> {
-    take_in_received(facts, records, ui)?;
-    records.expect_known_clock()?;
-    let today = system_zone().to_datetime(facts.service_now()).date();
+fn stored(parts: &Parts, text: Option<&str>) -> Result<FoundBookings> {
+    take_in_received(parts)?;
+    parts.records.expect_known_clock()?;
+    let today = system_zone().to_datetime(parts.api.facts.service_now()).date();
     let text = text.map(str::to_owned);
     let sought = SearchCriteria { text, coming: Some(today), ..SearchCriteria::default() };
-    let mut found = records.journal()?.find(&sought, Some(MOST))?;
+    let mut found = parts.records.journal()?.find(&sought, Some(MOST))?;
     found.stored.sort_by_key(|stored| by_visit(stored, today));
     Ok(found)
 }
@@ -176,28 +159,18 @@ pub(crate) fn by_visit(
 }
 
 /// Returns the id of the booking that a person picks, which is `@last` from then on.
-async fn choose(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    stored: &[KeptBooking],
-) -> Result<String> {
-    let now = facts.service_now();
+async fn choose(parts: &Parts, stored: &[KeptBooking]) -> Result<String> {
+    let now = parts.api.facts.service_now();
     let rows = stored.iter().map(|stored| BookingRow::from_recorded(stored, now));
-    let id = pick_row(facts, ui, which_booking(), rows.collect()).await?;
-    records.remember_last(RecentList::LastBooking, &id);
+    let id = pick_row(parts, which_booking(), rows.collect()).await?;
+    parts.records.remember_last(RecentList::LastBooking, &id);
     Ok(id)
 }
 
-async fn pick_row(
-    facts: &Facts,
-    ui: &Ui,
-    question: Question,
-    rows: Vec<BookingRow>,
-) -> Result<String> {
+async fn pick_row(parts: &Parts, question: Question, rows: Vec<BookingRow>) -> Result<String> {
     let mut ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
-    let lines = row_lines(rows, ui.out.stderr_style().width, facts.service_now());
-    let row = ui.prompter.pick(&question, &lines, 0).await;
+    let lines = row_lines(rows, parts.ui.out.stderr_style().width, parts.api.facts.service_now());
+    let row = parts.ui.prompter.pick(&question, &lines, 0).await;
     Ok(ids.swap_remove(row.map_err(or_nothing_chosen)?))
 }
 
@@ -210,35 +183,26 @@ pub(crate) fn or_nothing_chosen(error: PromptError) -> Error {
 }
 
 /// The attempt of an argument. Without one, a terminal offers the open attempts.
-pub(crate) async fn attempt_or_pick(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    argument: Option<&str>,
-) -> Result<String> {
+pub(crate) async fn attempt_or_pick(parts: &Parts, argument: Option<&str>) -> Result<String> {
     if let Some(argument) = argument {
-        return locate_attempt(records, argument);
+        return locate_attempt(&parts.records, argument);
     }
     let question = Question::new("Which request?", "KEY", "the request's key");
     let question = question.with_noun("unresolved requests");
-    ui.prompter.check(&question)?;
-    let open = records.journal()?.open_attempts_here()?;
+    parts.ui.prompter.check(&question)?;
+    let open = parts.records.journal()?.open_attempts_here()?;
     let newest_first = open.iter().rev().map(BookingRow::from_request).collect();
-    pick_row(facts, ui, question, newest_first).await
+    pick_row(parts, question, newest_first).await
 }
 
 /// Resolves a venue argument. Without one, a terminal offers the venues of earlier searches.
-pub(crate) async fn venue_or_pick(
-    records: &Records,
-    ui: &Ui,
-    argument: Option<&str>,
-) -> Result<LocatedVenue> {
+pub(crate) async fn venue_or_pick(parts: &Parts, argument: Option<&str>) -> Result<LocatedVenue> {
     if let Some(argument) = argument {
-        return locate_venue(records, argument);
+        return locate_venue(&parts.records, argument);
     }
     let question = Question::new("Which venue?", "VENUE", "the venue").with_noun("venues");
-    ui.prompter.check(&question)?;
-    let venues = records.recent()?.recent_venues(MOST)?;
+    parts.ui.prompter.check(&question)?;
+    let venues = parts.records.recent()?.recent_venues(MOST)?;
     if venues.is_empty() {
         let error = Error::usage("no venues were found on this computer yet");
         return Err(
@@ -246,8 +210,8 @@ pub(crate) async fn venue_or_pick(
         );
     }
     let lines: Vec<String> = venues.iter().map(venue_line).collect();
-    let row = ui.prompter.pick(&question, &lines, 0).await;
-    locate_venue(records, venues[row.map_err(or_nothing_chosen)?].id())
+    let row = parts.ui.prompter.pick(&question, &lines, 0).await;
+    locate_venue(&parts.records, venues[row.map_err(or_nothing_chosen)?].id())
 }
 
 /// A sentence on the unresolved booking requests without a booking, if any: no list has them.
@@ -260,7 +224,7 @@ pub(crate) fn open_requests(records: &Records) -> Option<String> {
 }
 
 /// Adds to the error of a booking that the service does not know what can be done about it.
-pub(crate) fn not_found(records: &Records, ui: &Ui, text: &str, error: Error) -> Error {
+pub(crate) fn not_found(Parts { records, ui, .. }: &Parts, text: &str, error: Error) -> Error {
     if !is_not_found(&error) {
         return error;
     }
@@ -289,7 +253,7 @@ pub(crate) fn not_found(records: &Records, ui: &Ui, text: &str, error: Error) ->
 const AT_ONCE: u32 = 5000;
 
 /// Takes in the bookings of the events that `webhook listen` has received since the last time.
-pub(crate) fn take_in_received(facts: &Facts, records: &Records, ui: &Ui) -> Result<()> {
+pub(crate) fn take_in_received(parts @ Parts { records, ui, .. }: &Parts) -> Result<()> {
     let webhooks = match records.received() {
         Ok(Some(webhooks)) => webhooks,
         Ok(None) => return Ok(()),
@@ -309,7 +273,7 @@ pub(crate) fn take_in_received(facts: &Facts, records: &Records, ui: &Ui) -> Res
         // booking shows nothing new.
         let mut latest = HashMap::new();
         let mut newer = |body: &[u8]| {
-            let (created, booking) = Event::booking_in(body, facts.mapping())?;
+            let (created, booking) = Event::booking_in(body, parts.api.facts.mapping())?;
             let known = latest.entry(booking.id().to_owned()).or_insert(created);
             let is_older = created.is_some() && created < *known;
             *known = created.max(*known);
@@ -341,38 +305,28 @@ pub(super) fn part(text: &str) -> Result<String, String> {
 }
 
 /// Says what was searched, which guests have nearly this name, and where else a booking may be.
-pub(super) fn note_nothing_found(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    sought: &SearchCriteria,
-) -> Result<()> {
-    let service = facts.named_service();
+pub(super) fn note_nothing_found(parts: &Parts, sought: &SearchCriteria) -> Result<()> {
+    let service = parts.api.facts.named_service();
     let service = service.as_deref().unwrap_or("sandbox");
     let SearchCriteria { text, guest, phone, .. } = sought;
     let texts = [text, guest, phone, &sought.email, &sought.venue].into_iter();
     let text = texts.flatten().cloned().collect::<Vec<_>>().join(" ");
     if text.is_empty() {
-        ui.out.note(&format!("No bookings found ({service})."));
+        parts.ui.out.note(&format!("No bookings found ({service})."));
         return Ok(());
     }
-    let meant = meant(similar_words(facts, records, ui, &text)?.iter().map(String::as_str));
+    let meant = meant(similar_words(parts, &text)?.iter().map(String::as_str));
     let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
-    ui.out.note(&format!("No bookings found for \"{text}\" ({service}){meant}"));
-    ui.out.note(
+    parts.ui.out.note(&format!("No bookings found for \"{text}\" ({service}){meant}"));
+    parts.ui.out.note(
         "Only bookings this computer knows were searched. One made elsewhere opens by its ID: bookctl show ID",
     );
     Ok(())
 }
 
 /// The words of guests' names that a word of the text may stand for.
-pub(crate) fn similar_words(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    text: &str,
-) -> Result<Vec<String>> {
-    let stored = stored(facts, records, ui, None)?.stored;
+pub(crate) fn similar_words(parts: &Parts, text: &str) -> Result<Vec<String>> {
+    let stored = stored(parts, None)?.stored;
     let guests: Vec<String> = stored.iter().filter_map(|stored| stored.booking.guest()).collect();
     let names = || guests.iter().flat_map(|guest| guest.split_whitespace());
     Ok(text.split_whitespace().flat_map(|word| similar(word, names())).map(str::to_owned).collect())

@@ -37,8 +37,8 @@ struct Refreshed {
     changed: Vec<Changed>,
 }
 
-pub(super) async fn run(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> {
-    pick::take_in_received(&api.facts, records, ui)?;
+pub(super) async fn run(parts @ Parts { api, records, ui, .. }: &Parts) -> Result<Exit> {
+    pick::take_in_received(parts)?;
     api.wait_for_rate_limits();
     let today = system_zone().to_datetime(api.facts.service_now()).date();
     let sought = SearchCriteria { coming: Some(today), ..SearchCriteria::default() };

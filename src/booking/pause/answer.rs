@@ -3,10 +3,9 @@
 use serde_json::json;
 
 use crate::app::in_flight::{InFlight, show_command};
-use crate::app::{Api, Facts, Records, Ui, Verdict};
-use crate::booking::change::send::send_about;
-use crate::booking::change::written::{Written, pause_facts};
-use crate::booking::conclude::{read_unless, way_to_map};
+use crate::app::{Api, Parts, Verdict};
+use crate::booking::change::send::{Sender, pause_facts};
+use crate::booking::conclude::way_to_map;
 use crate::booking::finish::booking_view;
 use crate::booking::terms::find_recorded;
 use crate::booking::watch::wait::read_booking;
@@ -29,15 +28,13 @@ pub(crate) async fn call_of(api: &Api, id: &str, answer: &Continuation) -> Resul
 /// reads the booking, whose status then decides. Returns the booking as it is now, and the error of
 /// a refused answer for which it still waits.
 pub(crate) async fn send_answer(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
+    parts @ Parts { api, ui, .. }: &Parts,
     id: &str,
     answer: &Continuation,
 ) -> Result<(Booking, Option<Error>)> {
-    let stored = find_recorded(records, id);
+    let stored = find_recorded(&parts.records, id);
     let pause = stored.map_or(json!({}), |stored| pause_facts(&stored.booking));
-    let mut written = Written::new(records, ui, id, answer.kind(), pause);
+    let mut sender = Sender::new(parts, id, answer.kind(), pause);
     let requested = |booking: &Booking| {
         let pause = api.facts.dialect().pause(booking.next_action());
         (booking.status() == Status::RequiresAction).then_some(pause)
@@ -46,17 +43,16 @@ pub(crate) async fn send_answer(
     // A pause of a kind that bookctl does not know may be the one that was answered.
     let may_wait =
         |booking: &Booking| is_waiting(booking) || requested(booking) == Some(Pause::Other);
-    if let Some(booking) = written.found_done(api, |it| !may_wait(it)).await? {
+    if let Some(booking) = sender.found_done(|it| !may_wait(it)).await? {
         return Ok((booking, None));
     }
     let call = call_of(api, id, answer).await?;
     let check = format!("check before you answer again: {}", show_command(id));
     let in_flight = InFlight::Sent(format!("the answer to booking {id}"), check);
-    let (wording, error, is_lost) = match send_about(api, id, &call, &mut written, in_flight).await
-    {
+    let (wording, error, is_lost) = match sender.send(&call, in_flight).await {
         Verdict::Done(booking) => {
             // The response may be older than the answer that it is to.
-            let booking = read_unless(api, booking, |it| !is_waiting(it)).await?;
+            let booking = sender.read_unless(booking, |it| !is_waiting(it)).await?;
             api.in_flight.replace(InFlight::known(&booking));
             let kind = answer.kind();
             if kind == WriteKind::Abort && booking.status() == Status::Confirmed {
@@ -73,16 +69,16 @@ pub(crate) async fn send_answer(
             return Ok((booking, None));
         }
         // Reading the booking helps only after an invalid answer or one that may have been taken.
-        Verdict::Rejected(failure) if failure.status() == Some(400) || written.is_in_doubt => {
+        Verdict::Rejected(failure) if failure.status() == Some(400) || sender.is_in_doubt => {
             (failure.to_string(), failure.into_error(&call), false)
         }
         Verdict::Unknown(failure) => (failure.to_string(), api.unknown(failure, &call), true),
         verdict => return api.result(verdict, &call).map(|booking| (booking, None)),
     };
-    let Ok(booking) = written.read(api).await else {
+    let Ok(booking) = sender.read().await else {
         return Err(error);
     };
-    let may_be_taken = is_lost || written.is_in_doubt;
+    let may_be_taken = is_lost || sender.is_in_doubt;
     match booking.status() {
         // A lost answer may still be on its way. Only a refusal proves the booking waits.
         Status::RequiresAction if is_lost => Err(error),
@@ -91,7 +87,7 @@ pub(crate) async fn send_answer(
         _ if may_be_taken || error.exit == Exit::Invalid => {
             let status = booking.status();
             if is_lost {
-                written.end("done", None);
+                sender.end("done", None);
             }
             ui.out.note(&format!("{wording}; the booking has status {status}"));
             Ok((booking, None))
@@ -103,9 +99,7 @@ pub(crate) async fn send_answer(
 /// The error (12) of an answer that is of another kind than what the booking waits for. A kind of
 /// pause that bookctl does not know may be either.
 pub(crate) fn answered_otherwise(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
+    parts: &Parts,
     booking: &Booking,
     answer: &Continuation,
 ) -> Option<Error> {
@@ -114,15 +108,15 @@ pub(crate) fn answered_otherwise(
         Pause::Payment => Some("a payment response"),
         Pause::Other => None,
     };
-    let requested = kind(facts.dialect().pause(booking.next_action()))?;
+    let requested = kind(parts.api.facts.dialect().pause(booking.next_action()))?;
     let given = kind(answer.pause())?;
-    let is_over = booking.is_overdue(facts.service_now());
+    let is_over = booking.is_overdue(parts.api.facts.service_now());
     if booking.status() != Status::RequiresAction || is_over || requested == given {
         return None;
     }
     let id = booking.id();
     let what = format!("booking {id} is waiting for {requested}, not for {given}");
-    let answers = booking_view(facts, records, ui, booking).commands();
+    let answers = booking_view(parts, booking).commands();
     let answer = answers.first().map(|answer| format!("to answer: {answer}"));
     Some(Error::new(Code::Http400, what).hint(answer.unwrap_or_default()))
 }

@@ -6,7 +6,7 @@ pub(crate) mod prompts;
 use serde_json::Map;
 
 use crate::app::in_flight::show_command;
-use crate::app::{Api, Parts, Records, Settings, Ui, input};
+use crate::app::{Parts, input};
 use crate::booking::arguments::PATIENCE;
 use crate::booking::conclude::{Change, finish_changed};
 use crate::booking::confirmation::Confirmation;
@@ -60,17 +60,17 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let (dry_run, yes) = (args.dry_run, args.yes);
     let is_waiting = |status: &Status| *status == Status::RequiresAction;
     let named = args.booking.as_deref();
-    let mut named = pick::booking_or_pick(api, records, ui, named, is_waiting, !dry_run).await?;
+    let mut named = pick::booking_or_pick(parts, named, is_waiting, !dry_run).await?;
     let given = read_continuation(args).await?;
     if dry_run {
         let answer = given.ok_or_else(|| {
             Error::usage("--dry-run needs an answer to show").hint(WAYS_TO_ANSWER)
         })?;
-        return finish::preview(&api.facts, ui, answer::call_of(api, &named.id, &answer).await?);
+        return finish::preview(parts, answer::call_of(api, &named.id, &answer).await?);
     }
     api.facts.before_change()?;
     let interactive = ui.prompter.interactive();
@@ -78,14 +78,14 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
         && interactive
         && !yes
     {
-        confirm_abort(api, records, ui, &mut named).await?;
+        confirm_abort(parts, &mut named).await?;
     }
     let (mut booking, was_waiting) = match &given {
-        Some(answer) => (send(api, records, ui, &named.id, answer).await?, false),
-        None => walk(api, records, ui, settings, &mut named).await?,
+        Some(answer) => (send(parts, &named.id, answer).await?, false),
+        None => walk(parts, &mut named).await?,
     };
     if interactive {
-        booking = wait::wait_while_processing(api, records, ui, booking, PATIENCE).await?;
+        booking = wait::wait_while_processing(parts, booking, PATIENCE).await?;
     }
     let is_on_screen = was_waiting && ui.out.is_terminal();
     let kind = given.as_ref().map_or(WriteKind::Action, Continuation::kind);
@@ -94,24 +94,16 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
         _ => Map::new(),
     };
     let change = Change { is_on_screen, ..Change::new(kind, &requested) };
-    finish_changed(&api.facts, records, ui, &booking, change)
+    finish_changed(parts, &booking, change)
 }
 
-async fn send(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
-    id: &str,
-    answer: &Continuation,
-) -> Result<Booking> {
-    let sent = answer::send_answer(api, records, ui, id, answer).await;
-    let (booking, refusal) = sent.map_err(|error| pick::not_found(records, ui, id, error))?;
+async fn send(parts: &Parts, id: &str, answer: &Continuation) -> Result<Booking> {
+    let sent = answer::send_answer(parts, id, answer).await;
+    let (booking, refusal) = sent.map_err(|error| pick::not_found(parts, id, error))?;
     let Some(mut error) = refusal else {
         return Ok(booking);
     };
-    if let Some(mut otherwise) =
-        answer::answered_otherwise(&api.facts, records, ui, &booking, answer)
-    {
+    if let Some(mut otherwise) = answer::answered_otherwise(parts, &booking, answer) {
         error.message = std::mem::take(&mut otherwise.message);
         error.hint = otherwise.hint.take();
     } else if error.hint.as_deref() == Some(Code::Http400.entry().next) {
@@ -147,43 +139,32 @@ async fn read_continuation(args: Args) -> Result<Option<Continuation>> {
 }
 
 /// Shows what the booking waits for, and asks. A script's flag is its confirmation.
-async fn confirm_abort(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
-    named: &mut pick::NamedBooking,
-) -> Result<()> {
-    let booking = named.booking(api, records, ui).await?;
+async fn confirm_abort(parts: &Parts, named: &mut pick::NamedBooking) -> Result<()> {
+    let booking = named.booking(parts).await?;
     let abort = Continuation::PspAbort;
-    if let Some(error) = answer::answered_otherwise(&api.facts, records, ui, &booking, &abort) {
+    if let Some(error) = answer::answered_otherwise(parts, &booking, &abort) {
         return Err(error);
     }
     if booking.status() != Status::RequiresAction {
         // The service says why nothing can be aborted.
         return Ok(());
     }
-    prompts::show_pause(&api.facts, records, ui, &booking);
+    prompts::show_pause(parts, &booking);
     let declined = "The payment was not aborted.";
-    Confirmation::new("aborting a payment", prompts::ABORTS, declined).ask(&ui.prompter).await
+    Confirmation::new("aborting a payment", prompts::ABORTS, declined).ask(&parts.ui.prompter).await
 }
 
 /// The booking, and whether it was waiting.
-async fn walk(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
-    settings: &Settings,
-    named: &mut pick::NamedBooking,
-) -> Result<(Booking, bool)> {
-    if !ui.prompter.interactive() {
+async fn walk(parts: &Parts, named: &mut pick::NamedBooking) -> Result<(Booking, bool)> {
+    if !parts.ui.prompter.interactive() {
         let what = "an answer is missing, and prompts are disabled";
         return Err(Error::usage(what).hint(WAYS_TO_ANSWER));
     }
-    let booking = named.booking(api, records, ui).await?;
+    let booking = named.booking(parts).await?;
     let is_waiting = booking.status() == Status::RequiresAction;
     if !is_waiting {
         let note = format!("Booking {} is not waiting for anything.", named.id);
-        ui.out.note(&note);
+        parts.ui.out.note(&note);
     }
-    Ok((prompts::answer_pauses(api, records, ui, settings, booking).await?, is_waiting))
+    Ok((prompts::answer_pauses(parts, booking).await?, is_waiting))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::answer::send_answer;
 use crate::app::in_flight::InFlight;
-use crate::app::{Api, Facts, Records, Settings, Ui, input};
+use crate::app::{Api, Parts, input};
 use crate::booking::{finish, watch::wait};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -21,35 +21,27 @@ use crate::terminal::prompt::{Deadline, PromptError, Prompter, Question};
 use crate::terminal::view::requested_fields;
 
 /// Asks and answers until the booking no longer waits.
-pub(crate) async fn answer_pauses(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
-    settings: &Settings,
-    mut booking: Booking,
-) -> Result<Booking> {
-    let is_sandbox = api.is_sandbox().await;
-    let before = api.in_flight.replace(InFlight::known(&booking));
+pub(crate) async fn answer_pauses(parts: &Parts, mut booking: Booking) -> Result<Booking> {
+    let is_sandbox = parts.api.is_sandbox().await;
+    let before = parts.api.in_flight.replace(InFlight::known(&booking));
     let mut is_sent = !matches!(before, InFlight::Nothing);
     let mut displayed = false;
     let mut previous_answer = HashMap::new();
     while booking.status() == Status::RequiresAction {
         if !displayed {
             // Its amount and reference are part of the story.
-            finish::record(records, ui, &booking);
-            show_pause(&api.facts, records, ui, &booking);
+            finish::record(parts, &booking);
+            show_pause(parts, &booking);
             displayed = true;
         }
-        let clock = api.facts.live_clock();
+        let clock = parts.api.facts.live_clock();
         let until = booking.waits_until();
         let deadline = until.map(|at| Deadline { at, clock: &clock });
         let asking = Asking {
-            api,
-            ui,
-            settings,
+            parts,
             booking: &booking,
             is_sandbox,
-            prompter: ui.prompter.until(deadline),
+            prompter: parts.ui.prompter.until(deadline),
         };
         let answer = match booking.is_overdue(clock()) {
             true => Err(PromptError::TooLate),
@@ -58,16 +50,16 @@ pub(crate) async fn answer_pauses(
         let answer = match answer {
             Ok(answer) => answer,
             Err(PromptError::TooLate) => {
-                ui.out.note("The time to answer is up.");
-                return wait::read_booking(api, booking.id()).await;
+                parts.ui.out.note("The time to answer is up.");
+                return wait::read_booking(&parts.api, booking.id()).await;
             }
             Err(PromptError::Back) => return Err(is_unresolved(&booking, is_sent)),
             Err(error) => return Err(error.into()),
         };
         is_sent = true;
-        booking = match send_answer(api, records, ui, booking.id(), &answer).await {
+        booking = match send_answer(parts, booking.id(), &answer).await {
             Ok((still, Some(error))) => {
-                ui.out.warn(&error.message);
+                parts.ui.out.warn(&error.message);
                 booking = still;
                 continue;
             }
@@ -76,8 +68,8 @@ pub(crate) async fn answer_pauses(
             Ok((next, None)) => next,
             // The booking stopped waiting in the meantime. The person needs to see how it ended.
             Err(error) if error.http_status == Some(409) => {
-                ui.out.note(&error.message);
-                wait::read_booking(api, booking.id()).await?
+                parts.ui.out.note(&error.message);
+                wait::read_booking(&parts.api, booking.id()).await?
             }
             Err(error) => return Err(error),
         };
@@ -97,9 +89,9 @@ fn is_unresolved(booking: &Booking, is_sent: bool) -> Error {
     if is_sent { error.exiting(Exit::Interrupted) } else { error }
 }
 
-pub(crate) fn show_pause(facts: &Facts, records: &Records, ui: &Ui, booking: &Booking) {
-    let page = finish::booking_view(facts, records, ui, booking).page();
-    ui.out.show(&page.without_commands());
+pub(crate) fn show_pause(parts: &Parts, booking: &Booking) {
+    let page = finish::booking_view(parts, booking).page();
+    parts.ui.out.show(&page.without_commands());
 }
 
 // The ways to answer a payment. A sandbox stands for the vendor too.
@@ -121,9 +113,7 @@ const WRITTEN: &str = "";
 
 /// One answer that a person is asked for.
 struct Asking<'a> {
-    api: &'a Api,
-    ui: &'a Ui,
-    settings: &'a Settings,
+    parts: &'a Parts,
     booking: &'a Booking,
     is_sandbox: bool,
     /// Asks until the booking's deadline.
@@ -137,7 +127,7 @@ impl Asking<'_> {
         previous_answer: &mut HashMap<String, String>,
     ) -> Result<Continuation, PromptError> {
         let action = self.booking.next_action();
-        match self.api.facts.dialect().pause(action) {
+        match self.parts.api.facts.dialect().pause(action) {
             Pause::Otp => self.code().await,
             Pause::Payment => self.payment(previous_answer).await,
             Pause::Other => self.fields(action, previous_answer).await,
@@ -148,7 +138,7 @@ impl Asking<'_> {
     /// is refused before it costs a try. Nothing says what the codes of other services look like.
     async fn code(&self) -> Result<Continuation, PromptError> {
         let offered = match self.is_sandbox {
-            true => code_of_the_inbox(self.api, self.booking.id()).await,
+            true => code_of_the_inbox(&self.parts.api, self.booking.id()).await,
             false => None,
         };
         let mut question = Question::new("One-time code", "--otp", "the one-time code").fleeting();
@@ -176,7 +166,7 @@ impl Asking<'_> {
         &self,
         previous_answer: &mut HashMap<String, String>,
     ) -> Result<Continuation, PromptError> {
-        let out = &self.ui.out;
+        let out = &self.parts.ui.out;
         let id = self.booking.next_action().and_then(|it| it.pointer("/psp_request/approval_id"));
         let approves = self.is_sandbox && id.is_some();
         let ways = &[APPROVE, FILE, EDITOR, PASTE, ABORT][usize::from(!approves)..];
@@ -214,7 +204,7 @@ impl Asking<'_> {
                 input::read_file(&path).await?
             }
             EDITOR => {
-                let environment = &self.settings.environment;
+                let environment = &self.parts.settings.environment;
                 let editor = environment.visual.as_ref().or(environment.editor.as_ref());
                 let editor = editor.and_then(|editor| editor.to_str());
                 let form = || format!("{:#}", json!({ "approval_id": id, "status": "" }));
@@ -267,7 +257,7 @@ impl Asking<'_> {
         if requested.is_empty() {
             if let Some(action) = action {
                 let note = format!("The service is waiting for: {action}");
-                self.ui.out.note(&note);
+                self.parts.ui.out.note(&note);
             }
             let check = |line: &str| match line.trim().is_empty() {
                 true => Ok(()),

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::app::{Facts, Records};
+use crate::app::{Api, Parts, Records};
 use crate::booking::verdict::{changes, compared};
 use crate::journal::{Attempt, BookingWrite};
 use crate::json::{plain, read_body};
@@ -37,8 +37,7 @@ pub(crate) struct TimelineRow {
 
 /// The story of a booking, as far as `booking` and this computer tell it.
 pub(crate) fn timeline(
-    facts: &Facts,
-    records: &Records,
+    Parts { api: Api { facts, .. }, records, .. }: &Parts,
     id: &str,
     booking: Option<&Booking>,
 ) -> Result<Vec<TimelineRow>> {

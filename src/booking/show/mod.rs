@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::find::pick;
 use super::watch::wait;
 use super::{finish, terms};
-use crate::app::{Api, Parts, Records, Ui};
+use crate::app::Parts;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::documents::booking::Booking;
@@ -45,20 +45,20 @@ pub(crate) struct Args {
     markdown: bool,
 }
 
-pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts @ Parts { records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     use Exit::{Invalid, NotFound, Refused, Service};
     if args.timeline || args.markdown {
-        return show_timeline(api, records, ui, &args).await;
+        return show_timeline(parts, &args).await;
     }
     if let [] | [_] = args.bookings.as_slice() {
         let named = args.bookings.first().map(String::as_str);
-        let mut named = pick::booking_or_pick(api, records, ui, named, |_| true, true).await?;
-        let (booking, exit) = match read(api, records, ui, &mut named, args.exit_status).await {
-            Err(error) if ui.out.is_terminal() => known_here(records, ui, &named.id, error)?,
+        let mut named = pick::booking_or_pick(parts, named, |_| true, true).await?;
+        let (booking, exit) = match read(parts, &mut named, args.exit_status).await {
+            Err(error) if ui.out.is_terminal() => known_here(parts, &named.id, error)?,
             read => read?,
         };
-        ui.out.emit(&finish::booking_view(&api.facts, records, ui, &booking))?;
-        finish::remember_shown(records, ui, &booking);
+        ui.out.emit(&finish::booking_view(parts, &booking))?;
+        finish::remember_shown(parts, &booking);
         return Ok(exit);
     }
     let located = |named: &String| pick::located(records, named);
@@ -67,7 +67,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     let mut documents = Vec::new();
     let mut exit = Exit::Done;
     for mut named in named {
-        let its = match read(api, records, ui, &mut named, args.exit_status).await {
+        let its = match read(parts, &mut named, args.exit_status).await {
             Ok((booking, its)) => {
                 documents.push(booking.document.clone());
                 bookings.push(booking);
@@ -94,46 +94,45 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     let documents = Document::array(documents.iter());
     let page = |_: &Document| {
         let known = bookings.iter().map(|it| terms::filled_in(records, it));
-        bookings_page(known, api.facts.service_now())
+        bookings_page(known, parts.api.facts.service_now())
     };
     ui.out.emit(&DocumentView(documents, page))?;
     for booking in &bookings {
-        finish::remember_shown(records, ui, booking);
+        finish::remember_shown(parts, booking);
     }
     Ok(exit)
 }
 
 /// What this computer knows of a booking if the service does not respond, with its exit code.
-fn known_here(records: &Records, ui: &Ui, id: &str, error: Error) -> Result<(Booking, Exit)> {
-    let Some(stored) = wait::passes(&error).then(|| terms::find_recorded(records, id)).flatten()
+fn known_here(parts: &Parts, id: &str, error: Error) -> Result<(Booking, Exit)> {
+    let Some(stored) =
+        wait::passes(&error).then(|| terms::find_recorded(&parts.records, id)).flatten()
     else {
         return Err(error);
     };
     let (why, seen) = (&error.message, stored.booking.left_at.map(to_the_second));
     let seen = seen.unwrap_or_default();
-    ui.out.warn(&format!("{why}; this is what this computer saw on {seen}"));
+    parts.ui.out.warn(&format!("{why}; this is what this computer saw on {seen}"));
     Ok((stored.booking, error.exit))
 }
 
 /// Reads a booking, and its exit code if its status counts. Then it must be the requested one; else
 /// it may be the same under another id, and is shown with a warning.
 async fn read(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
+    parts: &Parts,
     named: &mut pick::NamedBooking,
     is_judged: bool,
 ) -> Result<(Booking, Exit)> {
-    let (booking, is_it) = named.answered(api, records, ui).await?;
+    let (booking, is_it) = named.answered(parts).await?;
     let exit = if !is_it {
         let error = wait::wrong_booking_error(&booking, &named.id);
-        if is_judged || !ui.out.is_human() {
+        if is_judged || !parts.ui.out.is_human() {
             return Err(error);
         }
-        ui.out.warn(&error.message);
+        parts.ui.out.warn(&error.message);
         error.exit
     } else if is_judged {
-        finish::warn_of_unknown_status(&api.facts, ui, &booking);
+        finish::warn_of_unknown_status(parts, &booking);
         booking.exit_of_read()
     } else {
         Exit::Done
@@ -142,20 +141,20 @@ async fn read(
 }
 
 /// The card of a booking, then what happened to it, in order.
-async fn show_timeline(api: &Api, records: &Records, ui: &Ui, args: &Args) -> Result<Exit> {
+async fn show_timeline(parts: &Parts, args: &Args) -> Result<Exit> {
     let named = &args.bookings;
     if named.len() > 1 {
         return Err(Error::usage("--timeline shows one booking").hint("name one booking"));
     }
     let named = named.first().map(String::as_str);
-    let mut named = pick::booking_or_pick(api, records, ui, named, |_| true, true).await?;
+    let mut named = pick::booking_or_pick(parts, named, |_| true, true).await?;
     let id = &named.id.clone();
     // What this computer knows is worth showing if the service has no response or booking.
-    let (booking, failed) = match named.booking(api, records, ui).await {
+    let (booking, failed) = match named.booking(parts).await {
         Ok(booking) => (Some(booking), None),
-        Err(error) => (terms::find_recorded(records, id).map(|it| it.booking), Some(error)),
+        Err(error) => (terms::find_recorded(&parts.records, id).map(|it| it.booking), Some(error)),
     };
-    let rows = history::timeline(&api.facts, records, id, booking.as_ref())?;
+    let rows = history::timeline(parts, id, booking.as_ref())?;
     let mut exit = match &booking {
         Some(booking) if args.exit_status => booking.exit_of_read(),
         _ => Exit::Done,
@@ -165,7 +164,7 @@ async fn show_timeline(api: &Api, records: &Records, ui: &Ui, args: &Args) -> Re
         if booking.is_none() && rows.is_empty() {
             return Err(error);
         }
-        ui.out.warn(&format!("{}; this is what this computer knows", error.message));
+        parts.ui.out.warn(&format!("{}; this is what this computer knows", error.message));
         exit = error.exit;
     }
     let none = Document::from(Value::Null);
@@ -174,9 +173,7 @@ async fn show_timeline(api: &Api, records: &Records, ui: &Ui, args: &Args) -> Re
     let document = Document::object(&[("booking", displayed), ("timeline", &documents)]);
     let page = |_: &Document| {
         let mut page = match &booking {
-            Some(booking) => {
-                finish::booking_view(&api.facts, records, ui, booking).page().without_commands()
-            }
+            Some(booking) => finish::booking_view(parts, booking).page().without_commands(),
             None => {
                 let mut page = Page::default();
                 page.heading(Tone::Strong, "unknown", id);
@@ -187,9 +184,9 @@ async fn show_timeline(api: &Api, records: &Records, ui: &Ui, args: &Args) -> Re
         add_timeline(&mut page, &rows);
         if args.markdown { page.in_markdown() } else { page }
     };
-    ui.out.emit(&DocumentView(document, page))?;
+    parts.ui.out.emit(&DocumentView(document, page))?;
     if let Some(booking) = booking.as_ref().filter(|_| is_read) {
-        finish::remember_shown(records, ui, booking);
+        finish::remember_shown(parts, booking);
     }
     Ok(exit)
 }

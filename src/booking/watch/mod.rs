@@ -6,8 +6,8 @@ use futures_util::future::join_all;
 
 use super::find::{pick, recorded_status, status};
 use super::finish;
+use crate::app::Parts;
 use crate::app::in_flight::InFlight;
-use crate::app::{Facts, Parts, Records, Ui};
 use crate::journal::{KeptBooking, SearchCriteria};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
@@ -47,17 +47,17 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, settings } = parts;
+    let Parts { records, ui, settings, .. } = parts;
     let until: Vec<String> = args.until.iter().map(|it| recorded_status(it).to_owned()).collect();
     let named = if args.all {
-        let named = unfinished(&api.facts, records, ui, &until)?;
+        let named = unfinished(parts, &until)?;
         if named.is_empty() {
             ui.out.note("No booking to watch: all that this computer knows are final.");
         }
         named
     } else if let [] | [_] = args.bookings.as_slice() {
         let named = args.bookings.first().map(String::as_str);
-        vec![pick::booking_or_pick(api, records, ui, named, |_| true, true).await?]
+        vec![pick::booking_or_pick(parts, named, |_| true, true).await?]
     } else {
         args.bookings.iter().map(|it| pick::located(records, it)).collect::<Result<_>>()?
     };
@@ -89,14 +89,9 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
 }
 
 /// The bookings of this computer of which more is to come.
-fn unfinished(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    until: &[String],
-) -> Result<Vec<pick::NamedBooking>> {
-    pick::take_in_received(facts, records, ui)?;
-    let found = records.journal()?.find(&SearchCriteria::default(), None)?.stored.into_iter();
+fn unfinished(parts: &Parts, until: &[String]) -> Result<Vec<pick::NamedBooking>> {
+    pick::take_in_received(parts)?;
+    let found = parts.records.journal()?.find(&SearchCriteria::default(), None)?.stored.into_iter();
     let found = found.filter(|stored| match stored.booking.status() {
         Status::RequiresAction => true,
         status => !ends(&status, until),
@@ -119,7 +114,8 @@ struct Watching<'a> {
 
 impl Watching<'_> {
     async fn watch(&self, mut named: pick::NamedBooking) -> Result<Exit> {
-        let Watching { parts: Parts { api, records, ui, settings }, until, command, .. } = self;
+        let (Watching { until, command, .. }, parts) = (self, self.parts);
+        let Parts { api, ui, settings, .. } = parts;
         let id = named.id.clone();
         let known = match named.read.take() {
             Some(Err(error)) if !wait::passes(&error) => return Err(error),
@@ -132,14 +128,14 @@ impl Watching<'_> {
         in_flight(format!("booking {id} was not read, and nothing was changed"));
         let beside = u32::try_from(self.beside).unwrap_or(u32::MAX);
         let limits = (settings.timeout.unwrap_or(LONGEST), beside);
-        let watched = wait::until(api, records, ui, &id, known, limits, |booking, left, is_new| {
+        let watched = wait::until(parts, &id, known, limits, |booking, left, is_new| {
             if is_new {
-                let view = finish::booking_view(&api.facts, records, ui, booking);
+                let view = finish::booking_view(parts, booking);
                 match self.beside {
                     1 => ui.out.emit_line(&view)?,
                     _ => ui.out.emit_line(&BookingLine(view))?,
                 };
-                finish::remember_shown(records, ui, booking);
+                finish::remember_shown(parts, booking);
             }
             let status = booking.status();
             in_flight(format!("booking {id} has status {status}"));
@@ -147,7 +143,7 @@ impl Watching<'_> {
             self.progress.say(&format!("{status}; watching for up to {left} more"));
             Ok(is_reached(&status, until) || ends(&status, until))
         });
-        let booking = watched.await.map_err(|error| pick::not_found(records, ui, &id, error))?;
+        let booking = watched.await.map_err(|error| pick::not_found(parts, &id, error))?;
         let status = booking.status();
         if is_reached(&status, until) {
             return Ok(Exit::Done);
@@ -160,7 +156,7 @@ impl Watching<'_> {
             // A confirmed one can still be cancelled.
             return Ok(Exit::Processing);
         }
-        finish::warn_of_unknown_status(&api.facts, ui, &booking);
+        finish::warn_of_unknown_status(parts, &booking);
         Ok(booking.exit_of_read())
     }
 }

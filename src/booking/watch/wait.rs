@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::in_flight::InFlight;
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Parts};
 use crate::booking::finish::store_and_judge;
 use crate::booking::verdict;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -83,9 +83,7 @@ fn unexpected(booking: &Booking, why: String) -> Error {
 /// read `beside` it, the less often. `is_done` learns what time is left, and whether the booking
 /// is another than the read before showed.
 pub(crate) async fn until(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
+    Parts { api, records, ui, .. }: &Parts,
     id: &str,
     mut known: Option<Booking>,
     (longest, beside): (Duration, u32),
@@ -169,33 +167,30 @@ pub(crate) fn passes(error: &Error) -> bool {
 /// Waits until the booking is no longer processing, or for `longest`. Records it as it is read, and
 /// returns it as last read.
 pub(crate) async fn wait_while_processing(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
+    parts: &Parts,
     booking: Booking,
     longest: Duration,
 ) -> Result<Booking> {
     let id = booking.id().to_owned();
-    let progress = ui.out.progress("");
+    let progress = parts.ui.out.progress("");
     let mut last = booking.clone();
-    let waited =
-        until(api, records, ui, &id, Some(booking), (longest, 1), |booking, left, is_new| {
-            last = booking.clone();
-            if is_new {
-                store_and_judge(records, booking);
-            }
-            api.in_flight.replace(InFlight::known(booking));
-            let is_processing = booking.status() == Status::Processing;
-            if is_processing {
-                let left = in_units(left.as_secs());
-                progress.say(&format!("{id} is processing; waiting for up to {left}"));
-            }
-            Ok(!is_processing)
-        });
+    let waited = until(parts, &id, Some(booking), (longest, 1), |booking, left, is_new| {
+        last = booking.clone();
+        if is_new {
+            store_and_judge(&parts.records, booking);
+        }
+        parts.api.in_flight.replace(InFlight::known(booking));
+        let is_processing = booking.status() == Status::Processing;
+        if is_processing {
+            let left = in_units(left.as_secs());
+            progress.say(&format!("{id} is processing; waiting for up to {left}"));
+        }
+        Ok(!is_processing)
+    });
     if let Err(error) = waited.await {
         // The booking exists whatever a failed read says, so it is returned as last read.
         let what = format!("booking {id} was made, but cannot be read");
-        ui.out.warn(&format!("{what}: {}", error.message));
+        parts.ui.out.warn(&format!("{what}: {}", error.message));
     }
     Ok(last)
 }
