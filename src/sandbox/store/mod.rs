@@ -80,15 +80,17 @@ impl Store {
         &self,
         read: impl FnOnce(&Tx<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        read(&Tx::begin(&self.lock(), None)?)
+        let handle = self.lock();
+        let _moment = handle.hold_still()?;
+        read(&Tx::begin(&handle, None)?)
     }
 
     pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
         self.lock().connection.prepare_cached("SELECT 1 FROM faults")?.exists(())
     }
 
-    /// Runs `work` without a transaction, at an organization's time, or about all. If a booking is
-    /// due to change by time, this becomes a [`Store::write`], which changes it first.
+    /// Runs `work`, which only reads, at an organization's time, or about all. If a booking is due
+    /// to change by time, this becomes a [`Store::write`], which changes it first.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         owner: Option<String>,
@@ -96,6 +98,7 @@ impl Store {
     ) -> Result<T, ApiError> {
         {
             let handle = self.lock();
+            let _moment = handle.hold_still()?;
             let tx = Tx::begin(&handle, owner.as_deref())?;
             if !tx.has_due_bookings()? {
                 return work(&tx);

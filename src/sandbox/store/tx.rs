@@ -30,6 +30,27 @@ impl Handle {
     pub(super) fn new(connection: Connection) -> Self {
         Self { connection, moves: Cell::default(), is_emptied: Cell::default() }
     }
+
+    /// While this is held, reads see the file as it was at the first of them, whatever other
+    /// processes write, and its lock is taken once for all of them.
+    pub(super) fn hold_still(&self) -> Result<Moment<'_>> {
+        let is_shared = self.connection.is_autocommit();
+        if is_shared {
+            self.connection.prepare_cached("BEGIN")?.execute(())?;
+        }
+        Ok(Moment(is_shared.then_some(&self.connection)))
+    }
+}
+
+/// `None` for an ephemeral store, which is a transaction already.
+pub(super) struct Moment<'a>(Option<&'a Connection>);
+
+impl Drop for Moment<'_> {
+    fn drop(&mut self) {
+        let end = |it: &Connection| it.prepare_cached("COMMIT")?.execute(());
+        // Nothing was written that could be lost.
+        let _ = self.0.map(end);
+    }
 }
 
 /// Reads and writes the database as of `now`. Each table has its methods in a file of its own.
