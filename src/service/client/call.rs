@@ -134,23 +134,26 @@ pub(crate) fn written(
 
 /// Adds fields to a request's body; objects are merged. A field that is there already is an error:
 /// what is sent would differ from what was looked up and shown.
-pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Value> {
-    let Value::Object(mut body) = body else {
-        return Ok(body);
-    };
+pub(crate) fn with_fields(mut body: Value, fields: &Map<String, Value>) -> Result<Value> {
+    merge(&mut body, fields).map_err(|path| {
+        let path = path.escape_debug();
+        Error::usage(format!("-F sets {path}, which the request already has"))
+            .hint("use its flag or argument instead")
+    })?;
+    Ok(body)
+}
+
+/// The error is the path of a field that is there already.
+fn merge(body: &mut Value, fields: &Map<String, Value>) -> Result<(), String> {
+    let Value::Object(body) = body else { return Ok(()) };
     for (name, field) in fields {
-        let joined = match (body.get_mut(name).map(Value::take), field) {
-            (Some(held @ Value::Object(_)), Value::Object(fields)) => with_fields(held, fields)?,
-            (Some(_), _) => {
-                return Err(Error::usage(format!(
-                    "-F sets {}, which the request already has",
-                    name.escape_debug()
-                ))
-                .hint("use its flag or argument instead"));
+        match (body.get_mut(name), field) {
+            (None, field) => _ = body.insert(name.clone(), field.clone()),
+            (Some(held @ Value::Object(_)), Value::Object(fields)) => {
+                merge(held, fields).map_err(|inner| format!("{name}.{inner}"))?;
             }
-            (None, field) => field.clone(),
-        };
-        body.insert(name.clone(), joined);
+            (Some(_), _) => return Err(name.clone()),
+        }
     }
-    Ok(Value::Object(body))
+    Ok(())
 }
