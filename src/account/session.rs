@@ -7,7 +7,6 @@ use crate::app::pages::waits_for_code;
 use crate::app::{Api, Effect, Parts};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::walk::not_empty;
-use crate::booking::change::send::no_booking;
 use crate::booking::confirmation::Confirmation;
 use crate::booking::find::locate::locate_session;
 use crate::booking::finish::preview;
@@ -16,7 +15,7 @@ use crate::json::Document;
 use crate::outcome::word::Word;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell;
-use crate::service::client::{Answer, Call, session};
+use crate::service::client::{Answer, Call, Failure, session};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::contact;
 use crate::service::documents::id::{id, same_id};
@@ -283,7 +282,7 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
         .facts
         .mapping()
         .session(&document)
-        .map_err(|why| no_booking(status, why).into_error(&call).hint(CHECK_FIRST))?;
+        .map_err(|why| Failure::no_booking(status, why).into_error(&call).hint(CHECK_FIRST))?;
     let id = session.id.clone().unwrap_or_default();
     let requested = [
         ("end_user", &session.end_user, Some(&*end_user)),

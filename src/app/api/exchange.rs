@@ -166,10 +166,10 @@ mod tests {
             Verdict::Unknown(_) => "unknown",
         };
         for (failure, verdict) in [
-            (Failure::NotSent("a header is wrong".to_owned()), "nothing sent"),
+            (Failure::not_sent("a header is wrong"), "nothing sent"),
             (refused(422), "rejected"),
             (refused(500), "unknown"),
-            (Failure::NoAnswer("reset".to_owned()), "unknown"),
+            (Failure::timed_out(Duration::ZERO), "unknown"),
         ] {
             assert_eq!(judge(failure), verdict);
         }

@@ -12,7 +12,6 @@ use super::doubt::{
 };
 use crate::app::in_flight::{InFlight, abandon_command, show_command};
 use crate::app::{Effect, Parts};
-use crate::booking::change::send::no_booking;
 use crate::booking::terms::terms_asked_for;
 use crate::booking::verdict::{certain, compared, is_booking, of_create, of_known};
 use crate::journal::recent::RecentList;
@@ -25,7 +24,7 @@ use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
 use crate::service::client::refusal::{KeySender, request_id};
-use crate::service::client::{Answer, BookingRequest, Call};
+use crate::service::client::{Answer, BookingRequest, Call, Failure};
 use crate::service::documents::booking::Booking;
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::wish::Wish;
@@ -328,7 +327,7 @@ impl BookingSender<'_> {
                 self.end_run(run, TryResult::NoProof, (Some(status), None), None);
                 return Err(into_outcome_unknown(
                     self.key,
-                    no_booking(status, why).into_error(&self.call),
+                    Failure::no_booking(status, why).into_error(&self.call),
                 ));
             }
         };

@@ -137,7 +137,7 @@ impl<'a> Sender<'a> {
                         api.in_flight.replace(InFlight::known(&booking));
                         Verdict::Done(booking)
                     }
-                    Err(why) => Verdict::Unknown(no_booking(status, why)),
+                    Err(why) => Verdict::Unknown(Failure::no_booking(status, why)),
                 }
             }
             Verdict::Rejected(failure) => Verdict::Rejected(failure),
@@ -175,11 +175,6 @@ impl<'a> Sender<'a> {
             Error::new(Code::OutcomeUnknown, what).hint(check).body(booking.document.clone())
         })
     }
-}
-
-/// The failure where a booking was due, and the answer is something else.
-pub(crate) fn no_booking(status: u16, why: Error) -> Failure {
-    Failure::NoBooking { status, why: Box::new(why) }
 }
 
 /// What is worth knowing of a pause once it is answered: the amount, its reference, the deadline.

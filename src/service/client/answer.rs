@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::failure::Failure;
 use super::refusal::{Refusal, no_document, request_id};
 use crate::json::{Document, read_body};
-use crate::platform::http_client::{why_broken, why_unreached};
+use crate::outcome::{Code, Error};
 
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 /// What is read of a response that is no success. The specification's are tens of bytes.
@@ -48,12 +48,12 @@ pub(crate) async fn read_bounded(mut response: Response) -> Result<(Vec<u8>, boo
     let is_success = response.status().is_success();
     let most = if is_success { MAX_ANSWER } else { MAX_REFUSAL };
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| failure_of(&error))? {
+    while let Some(chunk) = response.chunk().await? {
         body.extend_from_slice(&chunk);
         if body.len() > most {
             if is_success {
                 let why = format!("it is larger than {} MB", MAX_ANSWER / 1024 / 1024);
-                return Err(Failure::Unusable(why));
+                return Err(unusable(why));
             }
             body.truncate(most);
             return Ok((body, true));
@@ -77,12 +77,11 @@ pub(crate) fn read_answer(
     if status.is_redirection()
         && let Some(location) = headers.get(LOCATION)
     {
-        let to = origin_of(location);
-        return Err(Failure::Redirected { status: code, to });
+        return Err(redirected(code, origin_of(location)));
     }
     let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
     if values(body) > MAX_VALUES {
-        return Err(Failure::Unusable(format!("it has more than {MAX_VALUES} values")));
+        return Err(unusable(format!("it has more than {MAX_VALUES} values")));
     }
     // Only an object or a list can be one of the service's documents.
     let is_document = |it: &Document| it.value().is_object() || it.value().is_array();
@@ -104,7 +103,7 @@ pub(crate) fn read_answer(
         true => format!("cannot read the response ({code}{kind}): {why}"),
         false => no_document(code, &kind),
     };
-    Err(Failure::Unreadable { status: code, why, body: document, request_id: request_id(headers) })
+    Err(Failure::unreadable(code, why, document, request_id(headers)))
 }
 
 /// The values of all `Link` headers as one list (RFC 8288).
@@ -145,13 +144,18 @@ fn content_kind(headers: &HeaderMap) -> String {
     parts.map(|part| format!(", {part}")).collect()
 }
 
-pub(crate) fn failure_of(error: &reqwest::Error) -> Failure {
-    if error.is_connect() {
-        let (why, hint) = why_unreached(error);
-        Failure::NotReached { why, hint, timed_out: error.is_timeout() }
-    } else if error.is_builder() {
-        Failure::NotSent(why_broken(error).0)
-    } else {
-        Failure::NoAnswer(why_broken(error).0)
-    }
+/// The response cannot be used, for this reason, such as its size.
+pub(super) fn unusable(why: impl fmt::Display) -> Failure {
+    let error = Error::new(Code::UnexpectedAnswer, format!("cannot use the response: {why}"));
+    let hint = "ask for less, or check the base URL; nothing was changed";
+    Failure::not_read(None, error.hint(hint))
+}
+
+/// `to` is set if it leads to another origin.
+pub(super) fn redirected(status: u16, to: Option<String>) -> Failure {
+    let to = to.as_deref().unwrap_or("another path");
+    let what =
+        format!("the response ({status}) redirects to {to}, and bookctl does not follow redirects");
+    let hint = "set the base URL to the final address; bookctl never sends a key to another one";
+    Failure::not_read(Some(status), Error::new(Code::UnexpectedAnswer, what).hint(hint))
 }

@@ -10,10 +10,10 @@ use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::OnceCell;
 
-use super::answer::{Answer, Head, failure_of, read_answer, read_bounded};
+use super::answer::{Answer, Head, read_answer, read_bounded};
 use super::call::Call;
 use super::credential::{self, shown_headers, shown_path};
-use super::failure::Failure;
+use super::failure::{Cause, Failure};
 use super::rate_limit::{RateLimit, ShownLimit, http_date};
 use super::wire_trace::WireTrace;
 use crate::outcome::{Code, Error, Result};
@@ -72,7 +72,7 @@ impl Client {
         }
         let build = async || http_client(&self.connection, 0);
         let client = self.without_pool.get_or_try_init(build).await;
-        client.map_err(|error: Error| Failure::NotSent(error.message.clone()))
+        client.map_err(|error: Error| Failure::not_sent(&error.message))
     }
 
     /// The current time by the service's clock, as far as its answers have shown it.
@@ -89,9 +89,9 @@ impl Client {
             return Ok(None);
         }
         let key = self.key.get_or_try_init(|| source.find()).await;
-        match key.map_err(Failure::Key)? {
+        match key.map_err(|error| Failure::Failed(Cause::Key, error))? {
             Some(key) => Ok(Some(key)),
-            None => Err(Failure::NoKey(self.connection.base.clone())),
+            None => Err(Failure::no_key(&self.connection.base)),
         }
     }
 
@@ -104,14 +104,14 @@ impl Client {
                     // Such as the end of its line.
                     let what = "the API key has a character that no header can have";
                     let hint = "set BOOKCTL_API_KEY again, or store the key again with `bookctl auth login`";
-                    Failure::Key(Error::new(Code::NoKey, what).hint(hint))
+                    Failure::Failed(Cause::Key, Error::new(Code::NoKey, what).hint(hint))
                 })?;
                 value.set_sensitive(true);
                 headers.insert(name, value);
             }
             for (name, value) in &mapping.transport.headers {
                 if value.contains(key.expose()) {
-                    return Err(Failure::NotSent(format!(
+                    return Err(Failure::not_sent(format!(
                         "headers.{name} of the profile holds the API key, which config.toml must not contain"
                     )));
                 }
@@ -202,14 +202,14 @@ impl Client {
         self.rate_limit.set(None);
         let began = Instant::now();
         let exchange = async {
-            let response = request.send().await.map_err(|error| failure_of(&error))?;
+            let response = request.send().await?;
             let (status, headers) = (response.status(), response.headers().clone());
             let body = read_bounded(response).await?;
             Ok((status, headers, body))
         };
         let outcome = tokio::time::timeout(self.connection.timeout, exchange)
             .await
-            .unwrap_or(Err(Failure::TimedOut(self.connection.timeout)));
+            .unwrap_or(Err(Failure::timed_out(self.connection.timeout)));
         let (status, headers, body) = outcome?;
         trace.answer(status.as_u16(), &headers, &body.0, began.elapsed());
         self.observe_clock(&headers);
@@ -236,7 +236,7 @@ impl Client {
 
 fn header(name: &str, value: &str, what: &str) -> Result<(HeaderName, HeaderValue), Failure> {
     let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
-    header.ok_or_else(|| Failure::NotSent(format!("the {what} is not valid in a header")))
+    header.ok_or_else(|| Failure::not_sent(format!("the {what} is not valid in a header")))
 }
 
 /// A client that keeps at most so many connections for the requests that follow.

@@ -22,7 +22,7 @@ pub(crate) use endpoints::{
     BookingRequest, Changes, Continuation, SearchLocation, SearchQuery, VENDOR_PAYMENT, VenueWish,
     cancel_call, create_call, session, show_call,
 };
-pub(crate) use failure::Failure;
+pub(crate) use failure::{Cause, Failure};
 pub(crate) use http_client::{Client, Connection, Trace};
 pub(crate) use named_fields::named;
 pub(crate) use rate_limit::{RATE_LIMIT_WINDOW, RateLimit};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::failure::Failure;
+use super::failure::{Cause, Failure};
 
 /// The most tries of a read, and of a booking request in one run, all with one key.
 pub(crate) const TRIES: u32 = 3;
@@ -12,9 +12,11 @@ pub(crate) const TRIES: u32 = 3;
 /// address that timed out: the person has waited.
 pub(crate) fn after_create(failure: &Failure, tried: u32) -> Option<Duration> {
     let passing = match failure {
-        Failure::NotReached { timed_out, .. } => !timed_out,
-        Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unusable(_) => true,
-        Failure::Unreadable { status, .. } => *status >= 500 || (200..300).contains(status),
+        Failure::Failed(Cause::NotReached { timed_out }, _) => !timed_out,
+        Failure::Failed(Cause::NoAnswer | Cause::TimedOut, _) => true,
+        Failure::Failed(Cause::NotRead, error) => {
+            error.http_status.is_none_or(|status| matches!(status, 200..=299 | 500..))
+        }
         Failure::Refused(refusal) => refusal.may_pass(),
         _ => false,
     };
@@ -25,8 +27,8 @@ pub(crate) fn after_create(failure: &Failure, tried: u32) -> Option<Duration> {
 /// may be temporary.
 pub(crate) fn after_read(failure: &Failure, tried: u32, left: Duration) -> Option<Duration> {
     let passing = match failure {
-        Failure::NoAnswer(_) => true,
-        Failure::Unreadable { status, .. } => *status >= 500,
+        Failure::Failed(Cause::NoAnswer, _) => true,
+        Failure::Failed(Cause::NotRead, _) => failure.status() >= Some(500),
         Failure::Refused(refusal) => refusal.status >= 500 && refusal.code.is_none(),
         _ => false,
     };
@@ -40,6 +42,8 @@ fn next(passing: bool, tried: u32) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::Error;
+    use crate::service::client::answer::redirected;
     use crate::service::client::refusal::Refusal;
     use reqwest::header::HeaderMap;
     use serde_json::{Value, json};
@@ -47,7 +51,7 @@ mod tests {
     const LONG: Duration = Duration::MAX;
 
     fn unreadable(status: u16) -> Failure {
-        Failure::Unreadable { status, why: String::new(), body: json!("").into(), request_id: None }
+        Failure::unreadable(status, String::new(), json!("").into(), None)
     }
 
     fn refused(status: u16, body: Value) -> Failure {
@@ -55,23 +59,26 @@ mod tests {
         Failure::Refused(Box::new(refusal))
     }
 
+    fn no_answer() -> Failure {
+        Failure::Failed(Cause::NoAnswer, Error::config("reset"))
+    }
+
     fn not_reached(timed_out: bool) -> Failure {
-        let why = String::new();
-        Failure::NotReached { why, hint: None, timed_out }
+        Failure::Failed(Cause::NotReached { timed_out }, Error::config(""))
     }
 
     #[test]
     fn what_may_pass_is_sent_again_as_a_create_and_as_a_read() {
-        let elsewhere = Failure::Redirected { status: 302, to: None };
+        let elsewhere = redirected(302, None);
         let unexplained = json!({"error": "boom"});
         let explained = json!({"error": "off", "error_code": "vendor_disabled"});
         for (failure, create, read) in [
-            (Failure::NoAnswer("reset".into()), true, true),
-            (Failure::TimedOut(Duration::from_secs(30)), true, false),
+            (no_answer(), true, true),
+            (Failure::timed_out(Duration::from_secs(30)), true, false),
             (not_reached(true), false, false),
             (not_reached(false), true, false),
-            (Failure::NoKey(String::new()), false, false),
-            (Failure::NotSent(String::new()), false, false),
+            (Failure::no_key(""), false, false),
+            (Failure::not_sent(""), false, false),
             (elsewhere, false, false),
             (unreadable(199), false, false),
             (unreadable(200), true, false),
@@ -93,7 +100,7 @@ mod tests {
 
     #[test]
     fn there_are_three_tries_and_each_pause_is_twice_the_one_before() {
-        let broken = Failure::NoAnswer("reset".into());
+        let broken = no_answer();
         let pauses = [Some(300), Some(600), None].map(|it| it.map(Duration::from_millis));
         assert_eq!([1, 2, 3].map(|tried| after_create(&broken, tried)), pauses);
         let read = |left| [1, 2, 3].map(|tried| after_read(&broken, tried, left));

@@ -11,7 +11,7 @@ use crate::config::{Service, Target};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
 use crate::secrets::{Secret, Storage, Vault, look_up};
-use crate::service::client::{Answer, Call, Client, Failure, key_sent_as};
+use crate::service::client::{Answer, Call, Cause, Client, Failure, key_sent_as};
 use crate::service::time::duration::in_units;
 
 const LIMIT: Duration = Duration::from_secs(3);
@@ -85,7 +85,7 @@ pub(crate) async fn examine(
         }
     };
     let mut answer = ask(&api.facts, settings, client, key.as_ref()).await;
-    if let Err(Failure::Key(error)) = &answer {
+    if let Err(Failure::Failed(Cause::Key, error)) = &answer {
         described = Err(Check::failed("key", error));
         answer = ask(&api.facts, settings, client, None).await;
     }
@@ -118,22 +118,26 @@ async fn ask(
             Some(_) => client.send_with(&Call::get("/v1/"), key).await,
         }
     };
-    tokio::time::timeout(limit, answer).await.unwrap_or(Err(Failure::TimedOut(limit)))
+    tokio::time::timeout(limit, answer).await.unwrap_or(Err(Failure::timed_out(limit)))
 }
 
 fn unreached(target: &Target, failure: &Failure) -> Vec<Check> {
     let origin = target.address();
     let detail = match failure {
-        Failure::NotReached { why, hint: Some(hint), .. } if why.contains("TLS") => {
-            return vec![
-                Check::ok("reachability", format!("{origin} accepts connections")),
-                Check::problem("tls", Exit::Network, why).fix(hint),
-            ];
-        }
-        Failure::NotReached { why, hint: Some(hint), .. } => {
-            return vec![Check::problem("reachability", Exit::Network, why).fix(hint)];
-        }
-        Failure::NotReached { why, .. } => why.clone(),
+        Failure::Failed(Cause::NotReached { .. }, error) => match &error.hint {
+            Some(hint) if error.message.contains("TLS") => {
+                return vec![
+                    Check::ok("reachability", format!("{origin} accepts connections")),
+                    Check::problem("tls", Exit::Network, &error.message).fix(hint),
+                ];
+            }
+            Some(hint) => {
+                return vec![
+                    Check::problem("reachability", Exit::Network, &error.message).fix(hint),
+                ];
+            }
+            None => error.message.clone(),
+        },
         failure => format!("cannot reach {origin}: {failure}"),
     };
     let fix = match target.service() {

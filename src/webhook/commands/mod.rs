@@ -19,7 +19,7 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::ownership;
 use crate::sandbox::Options;
 use crate::secrets::Secret;
-use crate::service::client::{Call, Failure};
+use crate::service::client::Call;
 use crate::terminal::output::Output;
 use crate::terminal::prompt::Question;
 use crate::webhook::handler::{DEADLINE, Handler, NoReply, Trace};
@@ -206,7 +206,7 @@ async fn sandbox_secret(api: &Api, settings: &Settings) -> Result<Option<Secret>
             match api.client()?.send(&call).await {
                 Ok(answer) => answer.document.str("webhook_secret").map(str::to_owned),
                 // Another service on this computer has no such endpoint.
-                Err(Failure::Refused(_) | Failure::Unreadable { .. }) => None,
+                Err(failure) if failure.is_answer() => None,
                 Err(failure) => return Err(failure.into_error(&call)),
             }
         }

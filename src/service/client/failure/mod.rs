@@ -3,54 +3,39 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::call::Call;
 use super::refusal::Refusal;
 use super::suggest_fix::suggest_fix;
 use crate::json::Document;
 use crate::outcome::code::{self, exit_for_refusal};
 use crate::outcome::{Code, Error, ErrorCode, Exit};
+use crate::platform::http_client::{why_broken, why_unreached};
 use crate::platform::shell;
 use crate::service::time::duration::in_units;
 
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// There is no key for this service. Nothing was sent.
-    NoKey(String),
-    /// The key cannot be read, for this reason. Nothing was sent.
-    Key(Error),
-    NotSent(String),
+/// Why no document of the service came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// There is no key, or it cannot be read. Nothing was sent.
+    Key,
+    NotSent,
     /// The connection could not be established. Nothing was sent.
     NotReached {
-        why: String,
-        /// What mends it, where that is known.
-        hint: Option<String>,
         timed_out: bool,
     },
     /// The connection broke after the request may have been sent.
-    NoAnswer(String),
-    /// No complete answer within this time.
-    TimedOut(Duration),
-    /// The answer cannot be used, for this reason, such as its size.
-    Unusable(String),
-    /// A redirect. `to` is set if it leads to another origin.
-    Redirected {
-        status: u16,
-        to: Option<String>,
-    },
-    /// What came is not a document, for this reason.
-    Unreadable {
-        status: u16,
-        why: String,
-        body: Document,
-        request_id: Option<String>,
-    },
+    NoAnswer,
+    TimedOut,
+    /// What came is no document, leads elsewhere (a redirect), or is too large, without a status then.
+    NotRead,
     /// A 2xx response without the expected booking. The error names what is there.
-    NoBooking {
-        status: u16,
-        why: Box<Error>,
-    },
+    NoBooking,
+}
+
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// No document came. The error is that of a call that changed nothing.
+    Failed(Cause, Error),
     /// A non-2xx answer with a document (spec, Errors).
     Refused(Box<Refusal>),
 }
@@ -58,43 +43,92 @@ pub(crate) enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Key(error) => f.write_str(&error.message),
-            Failure::NoKey(base) => write!(f, "no API key for {base}"),
-            Failure::NotSent(why) | Failure::NotReached { why, .. } | Failure::NoAnswer(why) => {
-                f.write_str(why)
-            }
-            Failure::TimedOut(after) => {
-                write!(f, "no complete response within {} s", after.as_secs_f32())
-            }
-            Failure::Unusable(why) => write!(f, "cannot use the response: {why}"),
-            Failure::Redirected { status, to } => {
-                let to = to.as_deref().unwrap_or("another path");
-                write!(
-                    f,
-                    "the response ({status}) redirects to {to}, and bookctl does not follow redirects"
-                )
-            }
-            Failure::Unreadable { why, .. } => f.write_str(why),
-            Failure::NoBooking { why, .. } => f.write_str(&why.message),
+            Failure::Failed(_, error) => f.write_str(&error.message),
             Failure::Refused(refusal) => f.write_str(&refusal.sentence()),
         }
     }
+}
+
+impl From<reqwest::Error> for Failure {
+    fn from(error: reqwest::Error) -> Self {
+        if error.is_connect() {
+            let (why, hint) = why_unreached(&error);
+            let mut unreached = Error::new(Code::Network, why);
+            unreached.hint = hint;
+            let timed_out = error.is_timeout();
+            return Failure::Failed(Cause::NotReached { timed_out }, unreached);
+        }
+        let why = why_broken(&error).0;
+        if error.is_builder() {
+            return Failure::not_sent(why);
+        }
+        Failure::Failed(Cause::NoAnswer, with_next(Code::Network, why))
+    }
+}
+
+fn with_next(code: Code, message: impl Into<String>) -> Error {
+    Error::new(code, message).hint(code.entry().next)
 }
 
 const NOT_THE_SERVICE: &str =
     "check the base URL: the response may not come from the booking service";
 
 impl Failure {
+    pub(crate) fn not_sent(why: impl fmt::Display) -> Self {
+        let what = format!("cannot send the request: {why}");
+        Failure::Failed(Cause::NotSent, Error::new(Code::Network, what))
+    }
+
+    pub(crate) fn no_key(base: &str) -> Self {
+        Failure::Failed(Cause::Key, with_next(Code::NoKey, format!("no API key for {base}")))
+    }
+
+    pub(crate) fn timed_out(after: Duration) -> Self {
+        let what = format!("no complete response within {} s", after.as_secs_f32());
+        Failure::Failed(Cause::TimedOut, with_next(Code::Timeout, what))
+    }
+
+    /// What came is not a document, for this reason.
+    pub(crate) fn unreadable(
+        status: u16,
+        why: String,
+        body: Document,
+        request_id: Option<String>,
+    ) -> Self {
+        let hint = match status {
+            500.. => "nothing was changed; try again later",
+            200..=299 => "to see the whole response, send the request with `bookctl api`",
+            _ => NOT_THE_SERVICE,
+        };
+        let mut error = Error::new(Code::UnexpectedAnswer, why).hint(hint);
+        if status >= 500 {
+            (error.code, error.exit) = (ErrorCode::of_refusal(None, status), Exit::Service);
+        }
+        (error.request_id, error.body) = (request_id, shown_body(body));
+        Failure::not_read(Some(status), error)
+    }
+
+    /// `status` is `None` where the response cannot be used whatever its status is.
+    pub(crate) fn not_read(status: Option<u16>, mut error: Error) -> Self {
+        error.http_status = status;
+        Failure::Failed(Cause::NotRead, error)
+    }
+
+    /// The failure where a booking was due, and the answer is something else.
+    pub(crate) fn no_booking(status: u16, mut why: Error) -> Self {
+        why.http_status = Some(status);
+        Failure::Failed(Cause::NoBooking, why)
+    }
+
     /// Whether no byte of the request left this computer.
     pub(crate) fn sent_nothing(&self) -> bool {
-        use Failure::{Key, NoKey, NotReached, NotSent};
-        matches!(self, NoKey(_) | Key(_) | NotSent(_) | NotReached { .. })
+        use Cause::{Key, NotReached, NotSent};
+        matches!(self, Failure::Failed(Key | NotSent | NotReached { .. }, _))
     }
 
     /// Whether something answered, although not with what was asked for.
     pub(crate) fn is_answer(&self) -> bool {
-        use Failure::{Redirected, Refused, Unreadable, Unusable};
-        matches!(self, Refused(_) | Unusable(_) | Redirected { .. } | Unreadable { .. })
+        matches!(self, Failure::Refused(_) | Failure::Failed(Cause::NotRead, _))
     }
 
     pub(crate) fn is_certain_refusal(&self) -> bool {
@@ -113,10 +147,7 @@ impl Failure {
     pub(crate) fn status(&self) -> Option<u16> {
         match self {
             Failure::Refused(refusal) => Some(refusal.status),
-            Failure::Redirected { status, .. }
-            | Failure::Unreadable { status, .. }
-            | Failure::NoBooking { status, .. } => Some(*status),
-            _ => None,
+            Failure::Failed(_, error) => error.http_status,
         }
     }
 
@@ -132,88 +163,42 @@ impl Failure {
 
     pub(crate) fn into_error(self, call: &Call) -> Error {
         let is_open = call.is_write() && self.may_have_been_carried_out();
-        let status = self.status();
-        let wording = self.to_string();
-        let unknown = is_open.then(|| {
-            Error::new(Code::OutcomeUnknown, format!("the outcome is unknown: {wording}"))
-        });
-        let mut error = match self {
-            Failure::Key(error) => error,
+        let (cause, mut error) = match self {
+            Failure::Failed(cause, error) => (Some(cause), error),
             Failure::Refused(refusal) => {
-                let mut error = unknown.unwrap_or_else(|| refused(&refusal, call, wording));
+                let mut error = match is_open {
+                    true => Error::new(Code::OutcomeUnknown, refusal.sentence()),
+                    false => refused(&refusal, call),
+                };
+                error.http_status = Some(refusal.status);
                 error.retry_after = refusal.retry_after;
                 error.request_id = refusal.request_id;
-                error.body = Some(refusal.body).filter(|body| !is_empty(body));
-                error
+                error.body = shown_body(refusal.body);
+                (None, error)
             }
-            Failure::Unreadable { status, why, body, request_id } => {
-                let mut error = unknown.unwrap_or_else(|| unreadable(status, why));
-                error.request_id = request_id;
-                error.body = Some(body).filter(|body| !is_empty(body));
-                error
-            }
-            Failure::NoBooking { why, .. } => {
-                let misread = || Error::new(Code::UnexpectedAnswer, wording);
-                let mut error = unknown.unwrap_or_else(misread);
-                (error.hint, error.body) = (why.hint.clone(), why.body.clone());
-                error
-            }
-            failure => unknown.unwrap_or_else(|| failure.read_error(wording)),
         };
-        error.http_status = status;
+        if is_open {
+            error.code = Code::OutcomeUnknown.into();
+            error.exit = Code::OutcomeUnknown.entry().exit;
+            error.message = format!("the outcome is unknown: {}", error.message);
+            error.hint = error.hint.take().filter(|_| cause == Some(Cause::NoBooking));
+        } else if cause == Some(Cause::NoAnswer) {
+            error.message = format!("no complete response: {}", error.message);
+        } else if let Some(Cause::NotReached { .. }) = cause {
+            error.hint.get_or_insert_with(|| Code::Network.entry().next.to_owned());
+        }
         error.request = Some(call.name());
         error
     }
-
-    /// The error where nothing can have been changed.
-    fn read_error(&self, wording: String) -> Error {
-        let of = |code: Code, what: String| Error::new(code, what).hint(code.entry().next);
-        let hint = match self {
-            Failure::NotSent(_) => {
-                return Error::new(Code::Network, format!("cannot send the request: {wording}"));
-            }
-            Failure::NoAnswer(_) => {
-                return of(Code::Network, format!("no complete response: {wording}"));
-            }
-            Failure::TimedOut(_) => return of(Code::Timeout, wording),
-            Failure::NoKey(_) => return of(Code::NoKey, wording),
-            Failure::NotReached { hint, .. } => {
-                let error = of(Code::Network, wording);
-                return match hint {
-                    Some(hint) => error.hint(hint),
-                    None => error,
-                };
-            }
-            Failure::Unusable(_) => "ask for less, or check the base URL; nothing was changed",
-            Failure::Redirected { .. } => {
-                "set the base URL to the final address; bookctl never sends a key to another one"
-            }
-            _ => NOT_THE_SERVICE,
-        };
-        Error::new(Code::UnexpectedAnswer, wording).hint(hint)
-    }
 }
 
-fn is_empty(body: &Document) -> bool {
-    matches!(body.value(), Value::Null) || body.value().as_str().is_some_and(str::is_empty)
+fn shown_body(body: Document) -> Option<Document> {
+    let is_empty = body.value().is_null() || body.value().as_str().is_some_and(str::is_empty);
+    (!is_empty).then_some(body)
 }
 
-/// The error for what is not a document, where nothing can have been changed.
-fn unreadable(status: u16, why: String) -> Error {
-    if status >= 500 {
-        let code = ErrorCode::of_refusal(None, status);
-        return Error::with_exit(code, Exit::Service, why)
-            .hint("nothing was changed; try again later");
-    }
-    let hint = match status {
-        200..=299 => "to see the whole response, send the request with `bookctl api`",
-        _ => NOT_THE_SERVICE,
-    };
-    Error::new(Code::UnexpectedAnswer, why).hint(hint)
-}
-
-fn refused(refusal: &Refusal, call: &Call, wording: String) -> Error {
-    let status = refusal.status;
+fn refused(refusal: &Refusal, call: &Call) -> Error {
+    let (wording, status) = (refusal.sentence(), refusal.status);
     let exit = exit_for_refusal(refusal.code.as_deref(), status);
     let code = ErrorCode::of_refusal(refusal.code.as_deref(), status);
     let is_described = refusal.code.is_some() || matches!(code, ErrorCode::Known(_));

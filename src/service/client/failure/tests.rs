@@ -1,5 +1,6 @@
 use super::*;
 use crate::arbitrary;
+use crate::service::client::answer::{redirected, unusable};
 use crate::service::client::rate_limit::RATE_LIMIT_WINDOW;
 use crate::service::client::refusal::{KeySender, PROVES_NOTHING};
 use crate::service::documents::rows;
@@ -9,6 +10,10 @@ use serde_json::{Value, json};
 
 fn refused(status: u16, body: Value) -> Failure {
     Failure::Refused(Box::new(Refusal::new(status, &HeaderMap::new(), body.into())))
+}
+
+fn network(cause: Cause, why: &str) -> Failure {
+    Failure::Failed(cause, with_next(Code::Network, why))
 }
 
 fn create() -> Call {
@@ -115,28 +120,23 @@ fn the_hint_of_a_bare_status_leads_on_from_what_was_asked_for() {
 
 #[test]
 fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
-    let why = String::from;
-    let (status, timed_out) = (302, false);
-    let to = Some(why("https://b.example"));
-    let unreadable = |status, why| Failure::Unreadable {
-        status,
-        why,
-        body: json!("<html>").into(),
-        request_id: None,
+    let to = Some("https://b.example".to_owned());
+    let unreadable = |status, why: &str| {
+        Failure::unreadable(status, why.to_owned(), json!("<html>").into(), None)
     };
     let failures = [
-        Failure::NoKey(why("https://a.example")),
-        Failure::NotSent(why("a header is wrong")),
-        Failure::TimedOut(Duration::from_secs(30)),
-        Failure::NotReached { why: why("refused"), hint: None, timed_out },
-        Failure::NoAnswer(why("reset")),
-        Failure::Unusable(why("it is too large")),
-        Failure::Redirected { status, to },
-        unreadable(502, why("it does not")),
-        unreadable(200, why("it is not JSON")),
+        Failure::no_key("https://a.example"),
+        Failure::not_sent("a header is wrong"),
+        Failure::timed_out(Duration::from_secs(30)),
+        network(Cause::NotReached { timed_out: false }, "refused"),
+        network(Cause::NoAnswer, "reset"),
+        unusable("it is too large"),
+        redirected(302, to),
+        unreadable(502, "it does not"),
+        unreadable(200, "it is not JSON"),
         page(404),
         page(418),
-        Failure::Key(Error::config("the keyring is locked")),
+        Failure::Failed(Cause::Key, Error::config("the keyring is locked")),
     ];
     let reported = rows(
         "    | no_key            | Unauthorized | no API key for https://a.example           | auth login
@@ -165,30 +165,25 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
     }
     for (body, has_body) in [("", false), ("<html>", true)] {
         let body = json!(body).into();
-        let failure = Failure::Unreadable { status: 502, why: why(""), body, request_id: None };
+        let failure = Failure::unreadable(502, String::new(), body, None);
         assert_eq!(failure.into_error(&create()).body.is_some(), has_body);
     }
 }
 
 #[test]
 fn a_write_is_open_unless_it_never_left_or_was_refused() {
-    let none = String::new;
     let coded = |status, code| refused(status, json!({"error": "off", "error_code": code}));
-    let (status, why, timed_out) = (200, none(), false);
-    let unreadable =
-        Failure::Unreadable { status, why: none(), body: json!("").into(), request_id: None };
-    let redirected = Failure::Redirected { status, to: None };
-    let not_reached = Failure::NotReached { why, hint: None, timed_out };
+    let unreadable = Failure::unreadable(200, String::new(), json!("").into(), None);
     for (open, failure) in [
-        (true, Failure::NoAnswer(none())),
-        (true, Failure::TimedOut(Duration::ZERO)),
-        (true, Failure::Unusable(none())),
+        (true, network(Cause::NoAnswer, "")),
+        (true, Failure::timed_out(Duration::ZERO)),
+        (true, unusable("")),
         (true, unreadable),
-        (true, redirected),
+        (true, redirected(200, None)),
         (true, coded(500, "no_such_code")),
-        (false, Failure::NoKey(none())),
-        (false, Failure::NotSent(none())),
-        (false, not_reached),
+        (false, Failure::no_key("")),
+        (false, Failure::not_sent("")),
+        (false, network(Cause::NotReached { timed_out: false }, "")),
         (false, refused(422, json!({"error": "no"}))),
         (false, coded(503, "vendor_disabled")),
     ] {
@@ -203,7 +198,7 @@ fn a_write_is_open_unless_it_never_left_or_was_refused() {
     let conflict = Failure::Refused(conflict);
     assert!(conflict.is_open_conflict());
     assert_eq!(conflict.code(), Some("key_in_use"));
-    assert_eq!(Failure::NoAnswer(none()).code(), None);
+    assert_eq!(network(Cause::NoAnswer, "").code(), None);
 }
 
 #[test]
