@@ -15,7 +15,7 @@ pub(crate) fn elements<'a>(
     shape: Shape,
     field: &str,
 ) -> Result<Found<'a>, String> {
-    let nouns = shape.nouns().1;
+    let nouns = shape.nouns()[1];
     let named = Path::parse(field).and_then(|path| path.get(value));
     let (mut empty, mut unreadable) = (None, None);
     for (place, list) in [(field, named), ("[]", Some(value))] {
@@ -96,7 +96,7 @@ fn within(element: &Value, shape: Shape) -> Option<&Map<String, Value>> {
 
 /// The one object of a shape in a document. The error says what is there instead.
 pub(crate) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, String> {
-    let (noun, nouns) = shape.nouns();
+    let [noun, nouns] = shape.nouns();
     let root = value.as_object().filter(|it| shape.is_usable(it));
     match (root, shallowest(value, shape)) {
         (Some(object), Search::Nothing) => Ok(object),

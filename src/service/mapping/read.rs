@@ -185,7 +185,7 @@ impl Mapping {
             warnings.push(format!(
                 "{count} of {} {} cannot be read: {} is missing",
                 found.elements,
-                shape.nouns().1,
+                shape.nouns()[1],
                 shape.mark()
             ));
         }

@@ -15,87 +15,82 @@ pub(crate) enum Shape {
     Card,
 }
 
+/// Of each kind, in the enum's order: its noun, the fields without which an object is of no use,
+/// those of which it has one wherever it stands, and those that are read in any style
+/// (`partySize`).
+type ShapeRow = ([&'static str; 2], &'static str, &'static str, &'static str);
+
+const ROWS: [ShapeRow; 5] = [
+    (
+        ["venue", "venues"],
+        "`venue_id`",
+        "venue_id",
+        "venue_id name vertical provider providers address city country latitude longitude timezone distance_km price_level \
+         tags",
+    ),
+    (
+        ["slot", "slots"],
+        "`availability_id` and `datetime`",
+        "availability_id",
+        "availability_id datetime party_size duration_minutes seating price card_terms cancellation_terms provider amount \
+         currency text required hold_amount free_until fee_amount",
+    ),
+    (
+        ["booking", "bookings"],
+        "`id` and `status`",
+        "object provider",
+        "id object status provider venue_id venue_name datetime party_size customer name email phone end_user \
+         seating_preference payment_collection card_terms cancellation_terms error_code error_message next_action \
+         last_modification expires_at created_at updated_at type message channel sent_to amount currency psp_request fields \
+         at changes from to text required hold_amount free_until fee_amount",
+    ),
+    (
+        ["session", "sessions"],
+        "`id` and `state`",
+        "end_user provider",
+        "id object provider state end_user created_at",
+    ),
+    (["card response", "card responses"], "`has_card`", "has_card", "has_card"),
+];
+
 impl Shape {
     /// Whether an object is of this kind, wherever it stands, by fields of its own.
     pub(crate) fn fits(self, object: &Map<String, Value>) -> bool {
+        let mut own = ROWS[self as usize].2.split(' ');
+        self.is_usable(object) && own.any(|name| member(object, name).is_some())
+    }
+
+    /// Whether an object that stands where one of this kind is expected can be used as one.
+    pub(crate) fn is_usable(self, object: &Map<String, Value>) -> bool {
+        let is_text = |name| member(object, name).is_some_and(Value::is_string);
         match self {
             Shape::Venue => has_id(object, "venue_id") && !has_id(object, "availability_id"),
             Shape::Slot => {
                 has_id(object, "availability_id") && member(object, "datetime").is_some()
             }
             Shape::Booking => {
-                self.is_usable(object) && (has(object, "object") || has(object, "provider"))
-            }
-            Shape::Session => {
-                self.is_usable(object) && (has(object, "end_user") || has(object, "provider"))
-            }
-            Shape::Card => self.is_usable(object),
-        }
-    }
-
-    /// Whether an object that stands where one of this kind is expected can be used as one.
-    pub(crate) fn is_usable(self, object: &Map<String, Value>) -> bool {
-        match self {
-            Shape::Venue | Shape::Slot => self.fits(object),
-            Shape::Booking => {
                 let kind = member(object, "object").and_then(Value::as_str);
                 has_id(object, "id")
-                    && member(object, "status").is_some_and(Value::is_string)
+                    && is_text("status")
                     && kind.is_none_or(|kind| !is_one_of(OTHER_KINDS, kind))
             }
-            Shape::Session => {
-                has_id(object, "id") && member(object, "state").is_some_and(Value::is_string)
-            }
+            Shape::Session => has_id(object, "id") && is_text("state"),
             Shape::Card => member(object, "has_card").is_some(),
         }
     }
 
-    pub(crate) fn nouns(self) -> (&'static str, &'static str) {
-        match self {
-            Shape::Venue => ("venue", "venues"),
-            Shape::Slot => ("slot", "slots"),
-            Shape::Booking => ("booking", "bookings"),
-            Shape::Session => ("session", "sessions"),
-            Shape::Card => ("card response", "card responses"),
-        }
+    /// One, and several.
+    pub(crate) fn nouns(self) -> [&'static str; 2] {
+        ROWS[self as usize].0
     }
 
     pub(crate) fn mark(self) -> &'static str {
-        match self {
-            Shape::Venue => "`venue_id`",
-            Shape::Slot => "`availability_id` and `datetime`",
-            Shape::Booking => "`id` and `status`",
-            Shape::Session => "`id` and `state`",
-            Shape::Card => "`has_card`",
-        }
+        ROWS[self as usize].1
     }
 
-    /// The fields that bookctl knows of this kind, which are read in any style (`partySize`).
-    pub(crate) fn fields(self) -> impl Iterator<Item = &'static str> {
-        let names = match self {
-            Shape::Venue => {
-                "venue_id name vertical provider providers address city country latitude longitude timezone distance_km \
-                 price_level tags"
-            }
-            Shape::Slot => {
-                "availability_id datetime party_size duration_minutes seating price card_terms cancellation_terms \
-                 provider amount currency text required hold_amount free_until fee_amount"
-            }
-            Shape::Booking => {
-                "id object status provider venue_id venue_name datetime party_size customer name email phone end_user \
-                 seating_preference payment_collection card_terms cancellation_terms error_code error_message \
-                 next_action last_modification expires_at created_at updated_at type message channel sent_to amount \
-                 currency psp_request fields at changes from to text required hold_amount free_until fee_amount"
-            }
-            Shape::Session => "id object provider state end_user created_at",
-            Shape::Card => "has_card",
-        };
-        names.split(' ')
+    fn fields(self) -> impl Iterator<Item = &'static str> {
+        ROWS[self as usize].3.split(' ')
     }
-}
-
-fn has(object: &Map<String, Value>, name: &str) -> bool {
-    member(object, name).is_some()
 }
 
 fn has_id(object: &Map<String, Value>, name: &str) -> bool {
