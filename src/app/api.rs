@@ -72,7 +72,7 @@ impl Api {
     /// Uses another mapping from now on: `profile learn` tries what it found.
     pub(crate) fn use_mapping(&mut self, mapping: Mapping) {
         if let Place::Service(service) = &mut Rc::make_mut(&mut self.facts.target).place {
-            service.mapping = mapping;
+            service.settings.mapping = mapping;
             self.client = OnceCell::new();
         }
     }
@@ -109,7 +109,7 @@ impl Api {
             loopback: url.is_none_or(BaseUrl::is_loopback),
             https: url.is_some_and(BaseUrl::is_https),
             key,
-            ca_file: service.and_then(|service| service.ca_file.clone()),
+            ca_file: service.and_then(|service| service.settings.ca_file.clone()),
             mapping: self.facts.mapping().clone(),
             skew: Rc::clone(&self.facts.skew),
             speaks_contract: Rc::clone(&self.facts.speaks_contract),

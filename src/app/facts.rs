@@ -72,7 +72,7 @@ impl Facts {
     /// How the service's documents differ from the contract's. The sandbox speaks the contract.
     pub(crate) fn mapping(&self) -> &Mapping {
         let service = self.target.service();
-        service.map_or(&self.contract, |service| &service.mapping)
+        service.map_or(&self.contract, |service| &service.settings.mapping)
     }
 
     /// The path of the service's base URL, without a slash at its end.
@@ -103,7 +103,7 @@ impl Facts {
             (None, Some(account)) => KeySource::Stored {
                 vault: Vault::new(self.settings.paths.secrets.clone()),
                 account,
-                noted_origin: service.key_origin.clone(),
+                noted_origin: service.settings.key_origin.clone(),
             },
             (None, None) => KeySource::Nowhere,
         }
@@ -136,7 +136,7 @@ impl Facts {
     }
 
     pub(crate) fn is_read_only(&self) -> bool {
-        self.target.service().is_some_and(|service| service.read_only)
+        self.target.service().is_some_and(|service| service.settings.read_only == Some(true))
     }
 
     /// Refuses a change if the profile is read-only, and names the service before anything is
@@ -150,7 +150,7 @@ impl Facts {
             }
             return Ok(());
         };
-        if service.read_only {
+        if service.settings.read_only == Some(true) {
             let name = service.profile.as_deref().unwrap_or_default();
             let what = format!("profile {name} is read-only; nothing was sent");
             return Err(

@@ -98,7 +98,7 @@ impl Records {
 
     /// Whether the service's times without an offset are the venue's own.
     pub(crate) fn has_local_times(&self) -> bool {
-        self.target.service().is_some_and(|service| service.mapping.local_times)
+        self.target.service().is_some_and(|service| service.settings.mapping.local_times)
     }
 
     /// Begins to connect to a shared journal for a booking. Its first use reports an error.

@@ -32,7 +32,7 @@ pub(crate) struct ConfigFile {
 }
 
 /// A service that bookctl can use. It contains no secrets.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
     pub(crate) base_url: String,

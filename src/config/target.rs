@@ -9,7 +9,6 @@ use crate::outcome::{Code, Error, Result};
 use crate::platform::postgres::Address;
 use crate::platform::shell;
 use crate::secrets::{Account, Secret};
-use crate::service::mapping::Mapping;
 use crate::service::time::retention::Retention;
 
 /// What the command line and the command itself say about the service.
@@ -59,13 +58,8 @@ pub(crate) enum Place {
 pub(crate) struct Service {
     pub(crate) profile: Option<String>,
     pub(crate) base_url: BaseUrl,
-    /// The origin for which `auth login` stored the profile's key, if it was noted.
-    pub(crate) key_origin: Option<String>,
-    pub(crate) key_fingerprint: Option<String>,
-    pub(crate) read_only: bool,
-    pub(crate) ca_file: Option<PathBuf>,
-    /// How its documents differ from the contract's.
-    pub(crate) mapping: Mapping,
+    /// What the profile says. Its `base_url` may be another one.
+    pub(crate) settings: Profile,
 }
 
 #[derive(Clone, Debug)]
@@ -95,30 +89,6 @@ pub(crate) fn journal_address(text: &str, profile: &str) -> Result<Address> {
 }
 
 impl Service {
-    pub(crate) fn from_base_url(base_url: BaseUrl) -> Self {
-        Service {
-            profile: None,
-            base_url,
-            key_origin: None,
-            key_fingerprint: None,
-            read_only: false,
-            ca_file: None,
-            mapping: Mapping::default(),
-        }
-    }
-
-    pub(crate) fn from_profile(name: &str, base_url: BaseUrl, profile: Profile) -> Self {
-        Service {
-            profile: Some(name.to_owned()),
-            base_url,
-            key_origin: profile.key_origin,
-            key_fingerprint: profile.key_fingerprint,
-            read_only: profile.read_only == Some(true),
-            ca_file: profile.ca_file,
-            mapping: profile.mapping,
-        }
-    }
-
     /// The account under which its secrets are stored. Only a profile has stored secrets.
     pub(crate) fn account(&self) -> Option<Account> {
         Some(Account::new(self.profile.as_ref()?, self.base_url.origin()))
@@ -149,7 +119,7 @@ impl Target {
     /// The fingerprint of the API key, where it is configured. Another organization's books a
     /// second time under the same idempotency key.
     pub(crate) fn account(&self) -> Option<String> {
-        let recorded = || self.service()?.key_fingerprint.clone();
+        let recorded = || self.service()?.settings.key_fingerprint.clone();
         self.key.as_ref().map(Secret::fingerprint).or_else(recorded)
     }
 
@@ -240,10 +210,11 @@ pub(crate) fn resolve(
         });
     };
     let key = env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin()));
-    let service = match profile {
-        Some((name, profile)) => Service::from_profile(name, base_url, profile),
-        None => Service::from_base_url(base_url),
+    let (profile, settings) = match profile {
+        Some((name, settings)) => (Some(name.to_owned()), settings),
+        None => Default::default(),
     };
+    let service = Service { profile, base_url, settings };
     Ok(Target { retention, journal, ..Target::from_service(service, key) })
 }
 

@@ -261,16 +261,13 @@ fn service(
     file: &ConfigFile,
     dialect: &[Assignment],
 ) -> Result<Service> {
-    let mut service = match file.profiles.get(name) {
-        Some(profile) => Service::from_profile(name, base_url, profile.clone()),
-        None => Service { profile: Some(name.to_owned()), ..Service::from_base_url(base_url) },
-    };
+    let mut settings = file.profiles.get(name).cloned().unwrap_or_default();
     let refused = |key: &str, why| Error::usage(format!("--dialect {key} {why}"));
     for Assignment { key, value } in dialect {
-        let set = service.mapping.set(key, value);
+        let set = settings.mapping.set(key, value);
         set.map_err(|why| refused(key.trim_start_matches("dialect."), why))?;
     }
-    Ok(service)
+    Ok(Service { profile: Some(name.to_owned()), base_url, settings })
 }
 
 /// The key and the webhook secret, as requested. A profile with a key may get a secret alone.

@@ -102,7 +102,7 @@ async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
         Ok(target) => match (&target.key, target.service().and_then(Service::account)) {
             // The keyring is not opened if the environment has the key.
             (None, Some(account)) => {
-                let noted = target.service().and_then(|it| it.key_origin.as_deref());
+                let noted = target.service().and_then(|it| it.settings.key_origin.as_deref());
                 ProfileSecrets::of_account(vault, &account, noted).await
             }
             (key, _) => {

@@ -33,7 +33,7 @@ pub(crate) async fn credentials(
         (Some(key), _) => Ok(Some((key.clone(), "environment"))),
         (None, None) => Ok(None),
         (None, Some(account)) => {
-            let found = look_up(vault, &account, service.key_origin.as_deref()).await;
+            let found = look_up(vault, &account, service.settings.key_origin.as_deref()).await;
             found.map(|found| found.map(|it| (it.secret, it.storage.as_str())))
         }
     };

@@ -97,7 +97,7 @@ fn handler(
     url: Url,
     ca_file: Option<&std::path::Path>,
 ) -> Result<Handler> {
-    let own = facts.target().service().and_then(|service| service.ca_file.as_deref());
+    let own = facts.target().service().and_then(|service| service.settings.ca_file.as_deref());
     Handler::new(url, settings.timeout.unwrap_or(DEADLINE), trace(settings), ca_file.or(own))
 }
 
