@@ -13,7 +13,7 @@ use super::searched::Searched;
 use super::{Journal, guests};
 use crate::json::Document;
 use crate::outcome::Result;
-use crate::platform::sql::{Sql, SqlResult, SqlRow, values};
+use crate::platform::sql::{Sql, SqlFailure, SqlResult, SqlRow, values};
 use crate::secrets::redact_document;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::wish::Wish;
@@ -21,7 +21,8 @@ use crate::service::documents::wish::Wish;
 /// The record of a booking: a `Booking` as it was seen, and what only this computer knows of it.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptBooking {
-    /// The document from the service. If its guest was deleted, only the id and the status.
+    /// The document from the service. If its guest was deleted, or it cannot be read, only the id
+    /// and the status.
     pub(crate) booking: Booking,
     /// When the visit is, by the venue's clock.
     pub(crate) visit: Option<DateTime>,
@@ -33,6 +34,9 @@ pub(crate) struct KeptBooking {
     pub(crate) idempotency_key: Option<String>,
     /// The key of the request that it answered, if that is unresolved: the booking is marked.
     pub(crate) unresolved_key: Option<String>,
+    /// What accepted changes asked for.
+    pub(super) changes: Option<Json>,
+    pub(super) is_forgotten: bool,
 }
 
 pub(super) const WITH_ASKED: &str = "bookings.*,
@@ -95,72 +99,40 @@ impl KeptBooking {
         age.unwrap_or(Duration::MAX)
     }
 
-    /// `None` if its document cannot be read.
-    pub(super) fn read(row: &SqlRow) -> SqlResult<Option<Self>> {
-        let document: String = row.get("document")?;
-        let document = if document.is_empty() {
-            let (id, status): (String, String) = (row.get("id")?, row.get("status")?);
-            json!({"id": id, "object": "booking", "status": status}).into()
-        } else {
-            match Document::parse(document) {
-                Ok(document) => document,
-                Err(_) => return Ok(None),
-            }
-        };
-        // A query may leave them out.
-        let json = |column| {
-            let text = row.get::<Option<String>>(column).ok().flatten();
-            text.and_then(|text| serde_json::from_str(&text).ok())
-        };
-        let Some(booking) = Booking::from_document(document) else {
-            return Ok(None);
-        };
-        let mut booking = booking.with_id(&row.get::<String>("id")?);
+    pub(super) fn read(row: &SqlRow) -> SqlResult<Self> {
+        let (id, status): (String, String) = (row.get("id")?, row.get("status")?);
+        let reduced = || json!({"id": id, "object": "booking", "status": status}).into();
+        let document = Document::parse(row.get::<String>("document")?).ok();
+        let booking = document.and_then(Booking::from_document);
+        let booking = booking.or_else(|| Booking::from_document(reduced()));
+        let mut booking = booking.ok_or(SqlFailure::Unreadable)?.with_id(&id);
         booking.left_at = row.get::<String>("seen_at")?.parse().ok();
-        Ok(Some(KeptBooking {
-            visit: row.get::<Option<String>>("visit").ok().flatten().and_then(|it| it.parse().ok()),
+        // A query may leave them out.
+        let text = |column| row.get::<Option<String>>(column).ok().flatten();
+        let json = |column| text(column).and_then(|text| serde_json::from_str(&text).ok());
+        let changes = json("changes");
+        Ok(KeptBooking {
+            visit: text("visit").and_then(|it| it.parse().ok()),
             terms: json("terms"),
-            requested: changed(json("asked"), json("changes").as_ref()),
-            idempotency_key: row.get("idempotency_key").ok().flatten(),
-            unresolved_key: row.get("unresolved_key").ok().flatten(),
+            requested: changed(json("asked"), changes.as_ref()),
+            idempotency_key: text("idempotency_key"),
+            unresolved_key: text("unresolved_key"),
+            changes,
+            is_forgotten: text("forgotten_at").is_some(),
             booking,
-        }))
+        })
     }
 }
 
 /// The booking as recorded, for a transaction that changes it: others wait for its end.
-pub(super) struct RecordedBooking {
-    pub(super) is_forgotten: bool,
-    pub(super) seen_at: Option<Timestamp>,
-    is_made: bool,
-    has_time: bool,
-    requested: Option<Json>,
-    /// What accepted changes asked for.
-    changes: Option<Json>,
-}
-
 pub(super) fn load_for_update(
     statements: &dyn Sql,
     origin: &str,
     id: &str,
-) -> SqlResult<Option<RecordedBooking>> {
+) -> SqlResult<Option<KeptBooking>> {
     let query =
         format!("SELECT {WITH_ASKED} FROM bookings WHERE origin = ?1 AND id = ?2 FOR UPDATE");
-    let Some(row) = statements.first(&query, values![origin, id])? else {
-        return Ok(None);
-    };
-    let text = |column| row.get::<Option<String>>(column);
-    let read = |text: String| serde_json::from_str::<Json>(&text).ok();
-    let json = |column| text(column).map(|it| it.and_then(read));
-    let (document, changes) = (json("document")?.unwrap_or_default(), json("changes")?);
-    Ok(Some(RecordedBooking {
-        is_forgotten: text("forgotten_at")?.is_some(),
-        seen_at: row.get::<String>("seen_at")?.parse().ok(),
-        is_made: text("idempotency_key")?.is_some(),
-        has_time: document.get("datetime").is_some_and(|time| !time.is_null()),
-        requested: changed(json("asked")?, changes.as_ref()),
-        changes,
-    }))
+    statements.first(&query, values![origin, id])?.as_ref().map(KeptBooking::read).transpose()
 }
 
 /// Whether the guest of a booking was deleted with the attempt that made it.
@@ -187,7 +159,7 @@ pub(super) struct SeenBooking<'a> {
 pub(super) fn store(
     statements: &dyn Sql,
     scope: &Scope,
-    held: Option<&RecordedBooking>,
+    held: Option<&KeptBooking>,
     booking: &Booking,
     seen: &SeenBooking<'_>,
 ) -> SqlResult<()> {
@@ -327,7 +299,10 @@ impl Journal {
                 let made = "SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2";
                 let row = values![&scope.origin, booking.id()];
                 let is_known_better = match &held {
-                    Some(held) => held.is_made || held.has_time,
+                    Some(held) => {
+                        let time = held.booking.value().get("datetime");
+                        held.idempotency_key.is_some() || time.is_some_and(|it| !it.is_null())
+                    }
                     None => statements.first(made, row)?.is_some(),
                 };
                 if !is_known_better {
@@ -339,12 +314,12 @@ impl Journal {
         })
     }
 
-    /// A booking as it was last seen, unless its document cannot be read.
+    /// A booking as it was last seen.
     pub(crate) fn load_booking(&self, id: &str) -> Result<Option<KeptBooking>> {
         let query = format!("SELECT {WITH_ASKED} FROM bookings WHERE origin = ?1 AND id = ?2");
         self.read(|statements, scope| {
             let row = statements.first(&query, values![&scope.origin, id])?;
-            row.map_or(Ok(None), |row| KeptBooking::read(&row))
+            row.as_ref().map(KeptBooking::read).transpose()
         })
     }
 

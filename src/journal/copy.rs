@@ -67,33 +67,28 @@ fn copy_attempt(statements: &dyn Sql, scope: &Scope, attempt: &Attempt) -> SqlRe
 /// Copies a booking that is newer than what is known there. A guest that was deleted in either of
 /// them does not come back.
 fn copy_booking(statements: &dyn Sql, scope: &Scope, row: &SqlRow) -> SqlResult<()> {
-    let Some(stored) = KeptBooking::read(row)? else {
-        return Ok(());
-    };
+    let stored = KeptBooking::read(row)?;
     let booking = &stored.booking;
     let (id, origin) = (booking.id(), row.get::<String>("origin")?);
-    let text = |column| row.get::<Option<String>>(column);
-    let forgotten_at = text("forgotten_at")?;
+    let forgotten_at: Option<String> = row.get("forgotten_at")?;
     let held = bookings::load_for_update(statements, &origin, id)?;
     let is_outdated = match &held {
         Some(held) => {
-            held.is_forgotten || forgotten_at.is_some() || held.seen_at >= booking.left_at
+            held.is_forgotten || stored.is_forgotten || held.booking.left_at >= booking.left_at
         }
-        None => forgotten_at.is_none() && bookings::is_forgotten(statements, &origin, id)?,
+        None => !stored.is_forgotten && bookings::is_forgotten(statements, &origin, id)?,
     };
     if is_outdated {
         return Ok(());
     }
-    let key = text("idempotency_key")?;
-    let changes = text("changes")?.and_then(|it| serde_json::from_str(&it).ok());
     let seen = SeenBooking {
         origin: &origin,
         created_at: Some(&row.get::<String>("created_at")?),
-        key: key.as_deref(),
+        key: stored.idempotency_key.as_deref(),
         requested: None,
         terms: stored.terms.as_ref(),
-        changes: changes.as_ref(),
-        is_forgotten: forgotten_at.is_some(),
+        changes: stored.changes.as_ref(),
+        is_forgotten: stored.is_forgotten,
     };
     bookings::store(statements, scope, held.as_ref(), booking, &seen)?;
     let mark = "UPDATE bookings SET forgotten_at = ?3 WHERE origin = ?1 AND id = ?2";

@@ -7,7 +7,7 @@ use super::Journal;
 use super::bookings::KeptBooking;
 use super::search::containing;
 use crate::outcome::Result;
-use crate::platform::sql::values;
+use crate::platform::sql::{SqlResult, values};
 use crate::service::documents::booking::Booking;
 use crate::service::documents::text_fold::fold;
 use crate::service::documents::wish::Wish;
@@ -23,6 +23,8 @@ impl From<Booking> for KeptBooking {
             requested: None,
             idempotency_key: None,
             unresolved_key: None,
+            changes: None,
+            is_forgotten: false,
         }
     }
 }
@@ -56,13 +58,9 @@ impl Journal {
             let booked = values![&scope.origin, among, &pattern];
             let abandoned = values![&scope.origin, among];
             let found = statements.query_batch(&[(LIVE_AT, booked), (ABANDONED, abandoned)])?;
-            let mut live = Vec::new();
-            for row in found.iter().flatten() {
-                let stored = KeptBooking::read(row)?;
-                live.extend(
-                    stored.filter(|it| it.booking.may_stand() && venues.contains(&it.venue())),
-                );
-            }
+            let live = found.iter().flatten().map(KeptBooking::read);
+            let mut live: Vec<KeptBooking> = live.collect::<SqlResult<_>>()?;
+            live.retain(|it| it.booking.may_stand() && venues.contains(&it.venue()));
             Ok(live)
         })
     }

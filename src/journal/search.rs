@@ -152,7 +152,7 @@ impl Journal {
             let rows = statements.query(&query.text(limit.saturating_add(1)), &query.values)?;
             let stored = rows.iter().take(limit).map(KeptBooking::read);
             Ok(FoundBookings {
-                stored: stored.filter_map(SqlResult::transpose).collect::<SqlResult<_>>()?,
+                stored: stored.collect::<SqlResult<_>>()?,
                 more: rows.len() > limit,
             })
         })
