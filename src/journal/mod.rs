@@ -53,6 +53,7 @@ pub(crate) use search::{FoundBookings, SearchCriteria};
 pub(crate) use store::Journal;
 pub(crate) use summary::Summary;
 pub(crate) use team::prepare;
+pub(crate) use wish::RecordedRequest;
 pub(crate) use writes::BookingWrite;
 
 #[cfg(test)]

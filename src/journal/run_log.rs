@@ -60,9 +60,7 @@ pub(crate) struct RunEnd<'a> {
     pub(crate) booking: Option<&'a Booking>,
     /// The terms of the slot that was asked for; they are kept with the booking.
     pub(crate) terms: Option<&'a Value>,
-    pub(crate) request: &'a Value,
-    /// What was asked for in the contract's shape, where the request has another one.
-    pub(crate) requested: Option<&'a Value>,
+    pub(crate) request: &'a RecordedRequest,
 }
 
 /// What is known of an attempt when one of its runs has ended.
@@ -76,10 +74,8 @@ pub(crate) struct Ended {
 
 pub(crate) struct Intent<'a> {
     pub(crate) key: &'a str,
-    pub(crate) request: &'a Value,
-    /// What is asked for in the contract's shape, where `request` has another one. If the attempt
-    /// asked for the same before, its own request counts.
-    pub(crate) requested: Option<&'a Value>,
+    /// If the attempt asked for the same before, its own request counts.
+    pub(crate) request: &'a RecordedRequest,
     /// Whether the booking may be made although an open attempt under another key is for the same:
     /// the caller chose a new key, or a person wants to.
     pub(crate) allow_duplicate: bool,
@@ -128,8 +124,7 @@ impl Journal {
             request_id: run.request_id.clone(),
             booking: Some(booking),
             terms: None,
-            request: &attempt.request.body,
-            requested: attempt.request.requested.as_ref(),
+            request: &attempt.request,
         };
         self.record_end(&id, &end).map(drop)
     }
@@ -207,7 +202,7 @@ impl Intent<'_> {
             process: Some(std::process::id()),
             ..Run::begun(token.to_owned(), account, Timestamp::now().to_string())
         };
-        let request = RecordedRequest::new(self.request, self.requested);
+        let request = self.request.clone();
         Attempt {
             profile: scope.profile.clone(),
             ..Attempt::first(self.key.to_owned(), scope.origin.clone(), request, run)
@@ -250,7 +245,7 @@ fn write_end(
         request_id: reported.request_id.clone(),
         ended_at: Timestamp::now().to_string(),
     };
-    let sent = RecordedRequest::new(reported.request, reported.requested);
+    let sent = reported.request.clone();
     let (attempt, outcome, state) = end(before.clone(), told_end, sent);
     save(statements, before.as_ref(), attempt.as_ref())?;
     // One that proves nothing is marked: recorded while its attempt is unresolved.

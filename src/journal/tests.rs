@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 use tempfile::TempDir;
 
 use super::{
-    BeginOutcome, Intent, Journal, KeptBooking, RunEnd, RunId, Scope, SearchCriteria, State,
-    TryResult,
+    BeginOutcome, Intent, Journal, KeptBooking, RecordedRequest, RunEnd, RunId, Scope,
+    SearchCriteria, State, TryResult,
 };
 use crate::outcome::Result;
 use crate::platform::sql::{Sql, Value};
@@ -67,8 +67,7 @@ impl Journal {
     pub(crate) fn begins(&self, key: &str, request: &Json) -> Result<BeginOutcome> {
         let begun = self.record_begin(&Intent {
             key,
-            request,
-            requested: None,
+            request: &RecordedRequest::new(request, request),
             allow_duplicate: true,
             reopens: true,
             counted_in: None,
@@ -96,7 +95,6 @@ impl Journal {
         request: &Json,
     ) -> Result<State> {
         let end = RunEnd {
-            requested: None,
             last,
             in_doubt: false,
             http_status,
@@ -104,7 +102,7 @@ impl Journal {
             request_id: None,
             booking,
             terms: None,
-            request,
+            request: &RecordedRequest::new(request, request),
         };
         self.record_end(run, &end).map(|ended| ended.state)
     }

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use super::doubt::{
     another_booking, asked_before, into_outcome_unknown, nothing_more, still_conflicting,
@@ -16,9 +15,9 @@ use crate::booking::terms::terms_asked_for;
 use crate::booking::verdict::{certain, compared, is_booking, of_create, of_known};
 use crate::journal::recent::RecentList;
 use crate::journal::{
-    Attempt, BeginOutcome, Conclusion, Earlier, Intent, KeyOrigin, RateLimitWindow, RunEnd, RunId,
-    ServiceClock, ShownBooking, State, TryResult, conclusion, existed_before, judge,
-    may_be_modified, outcome_of,
+    Attempt, BeginOutcome, Conclusion, Earlier, Intent, KeyOrigin, RateLimitWindow,
+    RecordedRequest, RunEnd, RunId, ServiceClock, ShownBooking, State, TryResult, conclusion,
+    existed_before, judge, may_be_modified, outcome_of,
 };
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -76,7 +75,7 @@ pub(crate) async fn create_booking(
         parts,
         key,
         origin,
-        requested: request.requested.clone(),
+        request: RecordedRequest::new(&request.body, &request.requested),
         reopens: origin == KeyOrigin::Caller && !request.is_row,
         call: request.call(key),
         known_booking: None,
@@ -142,8 +141,7 @@ struct BookingSender<'a> {
     key: &'a str,
     origin: KeyOrigin,
     call: Call,
-    /// What was asked for, in the contract's shape.
-    requested: Value,
+    request: RecordedRequest,
     /// The id of the booking that an earlier run of this attempt made.
     known_booking: Option<String>,
     /// Whether a person named the key just now, who may send again what was abandoned.
@@ -167,16 +165,7 @@ impl BookingSender<'_> {
     }
 
     fn wish(&self) -> Wish {
-        Wish::from_request(&self.requested)
-    }
-
-    fn body(&self) -> &Value {
-        self.call.body.as_ref().map_or(&Value::Null, Document::value)
-    }
-
-    /// What was asked for, where what is sent has another shape.
-    fn canonical_if_different(&self) -> Option<&Value> {
-        (&self.requested != self.body()).then_some(&self.requested)
+        self.request.wish()
     }
 
     /// When this command began, by the service's clock.
@@ -220,8 +209,7 @@ impl BookingSender<'_> {
             let counted_in = limit.map(|limit| (limit, &clock as ServiceClock<'_>));
             let begun = self.parts.records.journal()?.record_begin(&Intent {
                 key: self.key,
-                request: self.body(),
-                requested: self.canonical_if_different(),
+                request: &self.request,
                 allow_duplicate: self.origin.allow_duplicate(),
                 reopens: self.reopens,
                 counted_in,
@@ -258,10 +246,9 @@ impl BookingSender<'_> {
 
     /// Sends what was sent before, byte for byte, also under another mapping.
     fn continues(&mut self, known: Attempt) {
-        if known.repeats(&self.requested) {
-            let before = attempt_request(&known);
-            self.requested = before.requested.clone();
-            self.call = before.call(self.key);
+        if known.repeats(self.request.canonical()) {
+            self.call = attempt_request(&known).call(self.key);
+            self.request = known.request;
         }
         self.known_booking = known.booking_id;
     }
@@ -300,8 +287,7 @@ impl BookingSender<'_> {
             request_id: http_status.and_then(|_| self.request_id()),
             booking,
             terms: terms.as_ref(),
-            request: self.body(),
-            requested: self.canonical_if_different(),
+            request: &self.request,
         };
         let journal = self.parts.records.journal();
         match journal.and_then(|it| it.record_end(&run.id, &end)) {

@@ -76,8 +76,7 @@ fn open_attempt_blocks_the_same_booking_under_another_key() {
     let begin = |key: &str, request: &Value, allow_duplicate| {
         let begun = two.record_begin(&Intent {
             key,
-            request,
-            requested: None,
+            request: &RecordedRequest::new(request, request),
             allow_duplicate,
             reopens: false,
             counted_in: None,
