@@ -5,7 +5,6 @@ pub(crate) mod attempts;
 pub(crate) mod batch;
 pub(crate) mod book;
 pub(crate) mod change;
-pub(crate) mod conclude;
 pub(crate) mod confirmation;
 pub(crate) mod find;
 pub(crate) mod finish;

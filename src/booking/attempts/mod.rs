@@ -2,9 +2,9 @@ pub(crate) mod open_attempts;
 
 use serde_json::{Value, json};
 
-use super::conclude;
 use super::confirmation::Confirmation;
 use super::find::pick;
+use super::finish;
 use crate::app::Parts;
 use crate::app::plan::{Needs, ServiceNeed};
 use crate::journal::recent::RecentList;
@@ -83,7 +83,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
                 parts.records.journal()?.scope.takes_any_account.set(true);
             }
             let booking = open_attempts::resume(parts, &key).await?;
-            return conclude::finish_created(parts, &booking, false);
+            return finish::finish_created(parts, &booking, false);
         }
         AttemptsAction::Abandon { key, yes } => {
             let key = pick::attempt_or_pick(parts, key.as_deref()).await?;

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
 use super::attempts::open_attempts::{self, EarlierAttempts};
-use super::{conclude, find::locate, finish, pause::prompts, watch::wait};
+use super::{find::locate, finish, pause::prompts, watch::wait};
 use crate::app::{Facts, Parts};
 use crate::journal::KeyOrigin;
 use crate::journal::recent::RecentList;
@@ -117,7 +117,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
             was_waiting && parts.ui.out.is_terminal() && parts.ui.prompter.interactive();
         let booking = follow(parts, booking, wait).await?;
         if !command.chooses_another_slot(&booking).await? {
-            return conclude::finish_created(parts, &booking, is_on_screen);
+            return finish::finish_created(parts, &booking, is_on_screen);
         }
     }
 }
