@@ -138,7 +138,6 @@ pub(crate) struct SlotsArgs {
 pub(crate) async fn list_slots(parts: &Parts, args: SlotsArgs) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
     let venue = pick::venue_or_pick(parts, args.venue.as_deref()).await?;
-    let (remembered, zone) = (venue.remembered.as_ref(), args.zone.tz.as_ref());
     let at = args.at.unwrap_or(SlotsAt { when: When::now(), is_day: true });
     let search = offer::SlotSearch {
         api,
@@ -148,10 +147,10 @@ pub(crate) async fn list_slots(parts: &Parts, args: SlotsArgs) -> Result<Exit> {
         fields: args.extra.body()?,
         limit: args.limit.get(),
     };
-    let zone = offer::known_zone(remembered, zone);
+    let zone = args.zone.tz.as_ref();
     let offer = match args.wait {
-        Some(longest) => wait_for_slot(&search, ui, &at, zone.as_ref(), longest).await?,
-        None => search.fetch_around(&at.when, zone.as_ref()).await?,
+        Some(longest) => wait_for_slot(&search, ui, &at, zone, longest).await?,
+        None => search.fetch_around(&at.when, zone).await?,
     };
     offer.remember(records);
     let (slots, reader) = (&offer.slots, offer.reader(&api.facts));

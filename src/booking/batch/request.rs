@@ -10,7 +10,7 @@ use super::keys::KeyedRow;
 use super::rows::BatchRow;
 use crate::app::Parts;
 use crate::booking::book::create::attempt_request;
-use crate::booking::book::offer::{fetch_slots, known_zone, resolve, slot_time, unknown_zone};
+use crate::booking::book::offer::{fetch_slots, resolve, slot_time, unknown_zone};
 use crate::booking::find::locate::LocatedVenue;
 use crate::journal::{Attempt, State};
 use crate::outcome::{Error, Exit, Result};
@@ -41,7 +41,7 @@ pub(super) async fn set_moments(
         let text = wish.text("datetime").unwrap_or_default();
         let when = When::parse(&text).map_err(|why| of_row(Error::usage(why)))?;
         let venue = LocatedVenue::of_id(records, wish.venue());
-        let known = known_zone(venue.remembered.as_ref(), zone);
+        let known = venue.zone(zone);
         let has_slot = wish.get("availability_id").is_some();
         let is_local = api.facts.mapping().local_times || has_slot && known.is_none();
         let Some(wall) = when.wall().filter(|_| !is_local) else {
@@ -167,14 +167,14 @@ pub(super) async fn with_slot(parts: &Parts, row: &BatchRow) -> Result<Map<Strin
     let when = When::parse(&wish.text("datetime").unwrap_or_default());
     let when = when.or_else(|error| instant.map_or(Err(error), |at| When::parse(&at.to_string())));
     let when = when.map_err(Error::usage)?;
-    let zone = known_zone(venue.remembered.as_ref(), row.zone.as_ref());
     let (party, provider) = (wish.party(), wish.text("provider"));
     let way = "pass --tz ZONE, set the row's availability_id, or search for the venue, which shows its zone";
     let of_row = |error: Error| match error.exit {
         Exit::Usage => error.hint(way),
         _ => error,
     };
-    let offer = fetch_slots(&parts.api, &venue, &when, zone.as_ref(), party, provider.as_deref());
+    let offer =
+        fetch_slots(&parts.api, &venue, &when, row.zone.as_ref(), party, provider.as_deref());
     let offer = offer.await.map_err(of_row)?;
     // With its terms, which the booking itself may not repeat.
     offer.remember(&parts.records);

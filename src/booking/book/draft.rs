@@ -4,7 +4,7 @@ use clap::builder::NonEmptyStringValueParser;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::offer::{Offer, fetch_slots, known_zone};
+use super::offer::{Offer, fetch_slots};
 use crate::app::{Api, Parts};
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::booking_or_pick;
@@ -150,14 +150,14 @@ impl BookingDraft {
 
     /// The zone of a time without an offset, unless only the venue's slots can show it.
     pub(crate) fn known_zone(&self) -> Option<TimeZone> {
-        known_zone(self.remembered(), self.zone.as_ref())
+        let flag = self.zone.as_ref();
+        self.venue.as_ref().map_or(flag.cloned(), |venue| venue.zone(flag))
     }
 
     pub(crate) async fn offer(&self, api: &Api, when: &When) -> Result<Offer> {
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
-        let (zone, provider) = (self.known_zone(), self.options.provider.as_deref());
-        let party = self.options.party.unwrap_or(1);
-        fetch_slots(api, venue, when, zone.as_ref(), party, provider).await
+        let (party, provider) = (self.options.party, self.options.provider.as_deref());
+        fetch_slots(api, venue, when, self.zone.as_ref(), party.unwrap_or(1), provider).await
     }
 
     /// What it lacks: each argument, and its description.

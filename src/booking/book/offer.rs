@@ -11,19 +11,12 @@ use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::SearchQuery;
 use crate::service::documents::slot::Slot;
-use crate::service::documents::venue::Venue;
 use crate::service::mapping::{Mapping, WriteKind};
 use crate::service::time::document_time::{DocumentTime, is_same_time};
 use crate::service::time::text::human;
 use crate::service::time::when::{Moment, When};
 use crate::service::time::zone::system_zone;
 use crate::terminal::view::{TermsReader, slot_line};
-
-/// The zone of a time without an offset: the venue's if a search returned it, else that of `--tz`.
-/// `None` if only the venue's slots can show it.
-pub(crate) fn known_zone(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Option<TimeZone> {
-    venue.and_then(Venue::timezone).or_else(|| flag.cloned())
-}
 
 /// A time as the service wants it, if no slot shows it; `usage` (2) if it needs an offset, or must
 /// not have one, and the venue's zone is not known.
@@ -191,7 +184,7 @@ impl Offer {
     }
 }
 
-/// Asks a venue for its slots on the day of `when`, to find one of them.
+/// Asks a venue for its slots on the day of `when`, to find one of them. `zone` is that of `--tz`.
 ///
 /// If the venue's zone is unknown, its slots show the offset. The time is then read again on the
 /// venue's clock, and another day is asked for if that changes the date. If no slot has an offset,
@@ -229,13 +222,13 @@ pub(crate) struct SlotSearch<'a> {
 impl SlotSearch<'_> {
     /// The slots around a time, up to the limit of the search.
     pub(crate) async fn fetch_around(&self, when: &When, zone: Option<&TimeZone>) -> Result<Offer> {
-        let now = self.api.facts.now()?;
-        let clock = match (when.exact(), zone) {
+        let (now, zone) = (self.api.facts.now()?, self.venue.zone(zone));
+        let clock = match (when.exact(), &zone) {
             (Some(_), _) => TimeZone::UTC,
             (None, Some(zone)) => zone.clone(),
             (None, None) => {
                 let assumed = resolve(when, now, &system_zone())?;
-                let mut offer = self.find_offer(when, assumed.clone(), zone).await?;
+                let mut offer = self.find_offer(when, assumed.clone(), None).await?;
                 let (slots, day) = (&offer.slots, assumed.zoned.date());
                 let offset = match slots.iter().filter_map(Slot::local).any(|it| it.date() == day) {
                     true => Slot::offset_on(slots, day),
@@ -265,10 +258,9 @@ impl SlotSearch<'_> {
         &self,
         when: &When,
         wanted: Moment,
-        zone: Option<&TimeZone>,
+        zone: Option<TimeZone>,
     ) -> Result<Offer> {
         let (api, venue) = (self.api, self.venue);
-        let zone = known_zone(venue.remembered.as_ref(), zone);
         // Sent without its offset, it would be another time.
         if zone.is_none() && when.exact().is_some() && api.facts.mapping().local_times {
             return Err(unknown_zone());

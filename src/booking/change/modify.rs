@@ -190,8 +190,7 @@ async fn slot_at(
 ) -> Option<Slot> {
     let venue = LocatedVenue::of_id(&parts.records, booking.venue_id()?);
     let (when, provider) = (When::of_document(time)?, booking.str("provider"));
-    let zone = offer::known_zone(venue.remembered.as_ref(), None);
-    let offer = offer::fetch_slots(&parts.api, &venue, &when, zone.as_ref(), party, provider).await;
+    let offer = offer::fetch_slots(&parts.api, &venue, &when, None, party, provider).await;
     offer.ok()?.at_wanted().cloned()
 }
 
@@ -299,8 +298,7 @@ async fn new_time(
 ) -> Result<Value> {
     let (unknown, venue) = (offer::unknown_zone, booking.venue_id());
     let venue = venue.map(|venue| LocatedVenue::of_id(records, venue));
-    let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
-    let known_zone = offer::known_zone(remembered, zone);
+    let known_zone = venue.as_ref().map_or(zone.cloned(), |venue| venue.zone(zone));
     let mapping = api.facts.mapping();
     let is_known = known_zone.is_some() || mapping.local_times;
     let own = DocumentTime::from_field(booking.value(), "datetime");

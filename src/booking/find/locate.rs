@@ -1,5 +1,6 @@
 //! Resolves arguments: an id, `@N` for a row of the last list, or `@last`.
 
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::app::Records;
@@ -31,6 +32,12 @@ impl LocatedVenue {
             Some(venue) => venue.id_value(),
             None => self.id.as_str().into(),
         }
+    }
+
+    /// The zone of its times without an offset: its own if a search returned it, else that of
+    /// `--tz`. `None` if only its slots can show it.
+    pub(crate) fn zone(&self, flag: Option<&TimeZone>) -> Option<TimeZone> {
+        self.remembered.as_ref().and_then(Venue::timezone).or_else(|| flag.cloned())
     }
 
     /// The venue's name if it is known, else its id.
