@@ -8,7 +8,7 @@ use crate::booking::find::locate::locate_session;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell;
 use crate::service::client::session;
-use crate::service::documents::id::id;
+use crate::service::documents::id;
 use crate::service::mapping::ReadKind;
 use crate::terminal::output::{DocumentView, Page, Tone};
 use crate::terminal::view::Fields;

@@ -3,8 +3,7 @@ use serde::Serialize;
 
 use crate::app::{Facts, Parts, Records};
 use crate::outcome::{Exit, Result};
-use crate::service::time::duration::in_units;
-use crate::service::time::text::whole_seconds;
+use crate::service::time::{in_units, whole_seconds};
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
 /// Show what is left of each rate limit

@@ -11,9 +11,8 @@ use crate::app::pages::DEFAULT_LIMIT;
 use crate::outcome::Result;
 use crate::service::client::{Call, SearchLocation};
 use crate::service::documents::field::{Field, body, field};
-use crate::service::time::duration;
 use crate::service::time::retention::Retention;
-use crate::service::time::zone;
+use crate::service::time::{duration, zone};
 
 /// How long a person waits for a booking that is processing.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);

@@ -11,9 +11,7 @@ use crate::journal::recent::RecentList;
 use crate::journal::{Actor, BookingWrite, KeptBooking};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::Call;
-use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::slot::Slot;
-use crate::service::documents::wish::{Agreement, Compared, Weight, Wish};
+use crate::service::documents::{Agreement, Booking, Compared, Slot, Status, Weight, Wish};
 use crate::service::mapping::{WriteKind, member};
 use crate::terminal::view::{BookingView, RequestView};
 

@@ -12,14 +12,9 @@ use crate::app::{Parts, Ui, pages, report_warnings};
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{SearchLocation, SearchQuery, VenueWish};
-use crate::service::documents::contact;
-use crate::service::documents::slot::Slot;
-use crate::service::documents::venue::Venue;
+use crate::service::documents::{Slot, Venue, contact};
 use crate::service::mapping::WriteKind;
-use crate::service::time::duration::{self, in_units};
-use crate::service::time::text::human;
-use crate::service::time::when::When;
-use crate::service::time::zone::system_zone;
+use crate::service::time::{When, duration, human, in_units, system_zone};
 use crate::terminal::output::DocumentView;
 use crate::terminal::view::{slots_page, venues_page};
 

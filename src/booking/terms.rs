@@ -8,9 +8,7 @@ use crate::app::{Facts, Parts, Records};
 use crate::journal::KeptBooking;
 use crate::journal::recent::RecentList;
 use crate::outcome::Result;
-use crate::service::documents::booking::Booking;
-use crate::service::documents::slot::Slot;
-use crate::service::documents::wish::Wish;
+use crate::service::documents::{Booking, Slot, Wish};
 use crate::terminal::output::Page;
 use crate::terminal::view::SlotDetails;
 

@@ -17,8 +17,9 @@ use crate::app::in_flight::show_command;
 use crate::app::{Facts, Parts, Records};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
-use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::wish::{Agreement, Compared, VenueClock, Weight, Wish, compare};
+use crate::service::documents::{
+    Agreement, Booking, Compared, Status, VenueClock, Weight, Wish, compare,
+};
 use crate::service::mapping::Mapping;
 
 /// The fields that a modify changes (spec, Bookings).

@@ -11,7 +11,7 @@ use crate::booking::{attempts, book, change, pause};
 use crate::outcome::word::Word;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::shell;
-use crate::service::documents::booking::Status;
+use crate::service::documents::Status;
 use crate::terminal::output::visible;
 use crate::terminal::prompt::write;
 use crate::terminal::view::tone_and_word;

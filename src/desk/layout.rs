@@ -13,8 +13,7 @@ use crate::journal::Attempt;
 use crate::outcome::Result;
 use crate::outcome::word::Word;
 use crate::service::documents::plural;
-use crate::service::time::duration::in_units;
-use crate::service::time::text::to_the_second;
+use crate::service::time::{in_units, to_the_second};
 use crate::terminal::output::{Page, StreamStyle, Tone, View, cut, visible, wrap};
 use crate::terminal::prompt::Size;
 

@@ -12,9 +12,9 @@ use crate::booking::find::pick;
 use crate::journal::{Attempt, KeptBooking, SearchCriteria};
 use crate::outcome::Result;
 use crate::service::client::RATE_LIMIT_WINDOW;
-use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::text_fold::{digits, fold};
-use crate::service::time::zone::system_zone;
+use crate::service::documents::text_fold::digits;
+use crate::service::documents::{Booking, Status, fold};
+use crate::service::time::system_zone;
 use crate::terminal::output::{TableCell, Tone};
 use crate::terminal::view::{BookingRow, row_lines, time_left, tone_of};
 

@@ -19,7 +19,7 @@ use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::key::Key;
 use crate::platform::signals::EndSignals;
-use crate::service::documents::booking::Booking;
+use crate::service::documents::Booking;
 use crate::terminal::output::StreamStyle;
 use crate::terminal::prompt::{FullScreen, Line, Size, discard, wait_for_enter};
 use action::CardAction;

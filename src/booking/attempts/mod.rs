@@ -11,7 +11,7 @@ use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Outcome, State};
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
-use crate::service::time::text::{to_the_second, whole_seconds};
+use crate::service::time::{to_the_second, whole_seconds};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 use crate::terminal::view::time_cell;
 

@@ -15,7 +15,7 @@ use crate::journal::{
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::{pace, system};
 use crate::service::client::retry::TRIES;
-use crate::service::documents::booking::Booking;
+use crate::service::documents::Booking;
 use crate::terminal::output::View as _;
 use crate::terminal::prompt::{Prompter, Question};
 

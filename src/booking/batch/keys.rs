@@ -7,8 +7,8 @@ use std::hash::Hash;
 use super::rows::{BatchRow, ranges};
 use crate::outcome::{Error, Result};
 use crate::platform::crypto::{Digest, sha256};
+use crate::service::documents::Wish;
 use crate::service::documents::guest::folded_name;
-use crate::service::documents::wish::Wish;
 
 #[derive(Debug)]
 pub(crate) struct KeyedRow {

@@ -18,8 +18,7 @@ use crate::booking::{finish, watch::wait};
 use crate::journal::{Attempt, BatchRecord, State};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
-use crate::service::documents::booking::Booking;
-use crate::service::documents::wish::{Compared, Weight, Wish};
+use crate::service::documents::{Booking, Compared, Weight, Wish};
 
 /// The last attempts of the rows that are gone, which may have made a booking for a time to come.
 #[derive(Default)]

@@ -15,8 +15,7 @@ use crate::booking::find::locate::LocatedVenue;
 use crate::journal::{Attempt, State};
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::BookingRequest;
-use crate::service::time::document_time::is_same_time;
-use crate::service::time::when::{Moment, When};
+use crate::service::time::{Moment, When, is_same_time};
 
 /// Gives each time without an offset the moment that it means: on the venue's clock, which a search
 /// or the venue's slots show, else on that of `zone`. If nothing shows it, the row stays without,

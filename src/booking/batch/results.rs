@@ -8,7 +8,7 @@ use crate::booking::verdict;
 use crate::journal::{Attempt, BatchRecord, KeptBooking, RowLine, State, abandoned};
 use crate::outcome::code::exit_for_refusal;
 use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
-use crate::service::documents::booking::Booking;
+use crate::service::documents::Booking;
 
 /// What is printed of a row under this key. The booking is the service's own text, byte for byte;
 /// the exit code is what `book` would have had for this row alone.

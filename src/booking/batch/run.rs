@@ -25,7 +25,7 @@ use crate::journal::{
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
-use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::{Booking, Status};
 use crate::terminal::output::{Progress, visible};
 
 /// After so many unknown outcomes in a row the batch stops: the service has a problem.

@@ -24,9 +24,7 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
 use crate::service::client::refusal::{KeySender, request_id};
 use crate::service::client::{Answer, BookingRequest, Call, Failure};
-use crate::service::documents::booking::Booking;
-use crate::service::documents::certainty::Certainty;
-use crate::service::documents::wish::Wish;
+use crate::service::documents::{Booking, Certainty, Wish};
 
 /// How often is looked whether another computer has its first answer.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);

@@ -14,12 +14,10 @@ use crate::outcome::{Error, Result};
 use crate::platform::shell;
 use crate::service::client::call::fields_of;
 use crate::service::client::{BookingRequest, SearchLocation, VENDOR_PAYMENT, with_fields};
-use crate::service::documents::contact;
 use crate::service::documents::field::pairs;
-use crate::service::documents::slot::Slot;
-use crate::service::documents::venue::Venue;
+use crate::service::documents::{Slot, Venue, contact};
 use crate::service::mapping::Mapping;
-use crate::service::time::when::When;
+use crate::service::time::When;
 
 /// What flags and questions say of a booking beside its venue and its time.
 #[derive(clap::Args, Clone, Debug, Default)]

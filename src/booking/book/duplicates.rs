@@ -15,9 +15,8 @@ use crate::journal::{Attempt, KeptBooking, State};
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::client::BookingRequest;
-use crate::service::documents::booking::Booking;
-use crate::service::documents::wish::Wish;
-use crate::service::time::document_time::{DocumentTime, is_same_time, time_text};
+use crate::service::documents::{Booking, Wish};
+use crate::service::time::{DocumentTime, is_same_time, time_text};
 
 const NOTHING_SENT: &str = "Nothing was sent.";
 

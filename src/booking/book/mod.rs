@@ -24,12 +24,8 @@ use crate::journal::KeyOrigin;
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{SearchLocation, create_call, named};
-use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::id::id;
-use crate::service::documents::slot::Slot;
-use crate::service::documents::wish::Wish;
-use crate::service::time::document_time::DocumentTime;
-use crate::service::time::when::When;
+use crate::service::documents::{Booking, Slot, Status, Wish, id};
+use crate::service::time::{DocumentTime, When};
 use crate::terminal::output::View;
 use draft::{BookingDraft, Options};
 

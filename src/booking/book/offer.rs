@@ -10,12 +10,9 @@ use crate::booking::find::locate::LocatedVenue;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::SearchQuery;
-use crate::service::documents::slot::Slot;
+use crate::service::documents::Slot;
 use crate::service::mapping::{Mapping, WriteKind};
-use crate::service::time::document_time::{DocumentTime, is_same_time};
-use crate::service::time::text::human;
-use crate::service::time::when::{Moment, When};
-use crate::service::time::zone::system_zone;
+use crate::service::time::{DocumentTime, Moment, When, human, is_same_time, system_zone};
 use crate::terminal::view::{TermsReader, slot_line};
 
 /// A time as the service wants it, if no slot shows it; `usage` (2) if it needs an offset, or must

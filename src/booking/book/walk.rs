@@ -13,11 +13,9 @@ use crate::booking::find::locate::LocatedVenue;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Call, SearchLocation, SearchQuery, VenueWish};
-use crate::service::documents::contact;
-use crate::service::documents::venue::Venue;
+use crate::service::documents::{Venue, contact};
 use crate::service::mapping::WriteKind;
-use crate::service::time::when::When;
-use crate::service::time::zone::system_zone;
+use crate::service::time::{When, system_zone};
 use crate::terminal::prompt::{PromptError, Question};
 use crate::terminal::view::venue_line;
 

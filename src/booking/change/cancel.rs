@@ -11,8 +11,7 @@ use crate::booking::{finish, terms};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
 use crate::service::client::cancel_call;
-use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::id::id;
+use crate::service::documents::{Booking, Status, id};
 use crate::service::mapping::WriteKind;
 use crate::terminal::output::View;
 

@@ -12,9 +12,9 @@ use crate::booking::watch::wait::{checked, read_booking};
 use crate::journal::BookingWrite;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Call, Failure};
-use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::{Booking, Status};
 use crate::service::mapping::WriteKind;
-use crate::service::time::zone::system_zone;
+use crate::service::time::system_zone;
 
 /// The error (7) for a booking in a state in which it cannot be changed, which is recorded.
 pub(crate) fn refused(parts: &Parts, booking: &Booking, what: &str) -> Error {

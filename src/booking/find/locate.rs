@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::app::Records;
 use crate::journal::recent::RecentList;
 use crate::outcome::{Error, Result};
-use crate::service::documents::venue::Venue;
+use crate::service::documents::Venue;
 
 /// What stands for the last one that was made or shown.
 pub(crate) const LAST: &str = "@last";

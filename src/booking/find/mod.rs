@@ -22,11 +22,9 @@ use crate::json::Document;
 use crate::outcome::word::{Word, WordKind};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::show_call;
-use crate::service::documents::booking::Booking;
+use crate::service::documents::Booking;
 use crate::service::mapping::scalars;
-use crate::service::time::duration::in_units;
-use crate::service::time::when::Days;
-use crate::service::time::zone::system_zone;
+use crate::service::time::{Days, in_units, system_zone};
 use crate::terminal::output::DocumentView;
 use crate::terminal::view::{is_listed_as, kept_page, open_page};
 

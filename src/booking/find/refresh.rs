@@ -10,11 +10,9 @@ use crate::booking::verdict::{changes, compared};
 use crate::booking::watch::wait::{is_not_found, read_booking};
 use crate::journal::{BookingWrite, KeptBooking, SearchCriteria};
 use crate::outcome::{Exit, Result};
-use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::plural;
-use crate::service::documents::wish::{Weight, Wish};
+use crate::service::documents::{Booking, Status, Weight, Wish, plural};
 use crate::service::mapping::WriteKind;
-use crate::service::time::zone::system_zone;
+use crate::service::time::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 use crate::terminal::view::change_text;
 

@@ -11,7 +11,7 @@ use crate::booking::terms::find_recorded;
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Call, Continuation};
-use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::{Booking, Status};
 use crate::service::mapping::{Pause, WriteKind};
 
 /// The call of an answer. Reads the booking first if the profile writes it from its pause.

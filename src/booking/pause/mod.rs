@@ -15,9 +15,8 @@ use crate::booking::finish::{Change, finish_changed};
 use crate::booking::watch::wait;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::Continuation;
-use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::field::{Field, body, field};
-use crate::service::documents::id::id;
+use crate::service::documents::{Booking, Status, id};
 use crate::service::mapping::WriteKind;
 
 const WAYS_TO_ANSWER: &str = "pass --otp, --otp-stdin, --psp-response, --psp-abort or -F key=value";

@@ -9,10 +9,8 @@ use super::{finish, terms};
 use crate::app::Parts;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::service::documents::booking::Booking;
-use crate::service::documents::id::id;
-use crate::service::time::text::to_the_second;
-use crate::service::time::zone::system_zone;
+use crate::service::documents::{Booking, id};
+use crate::service::time::{system_zone, to_the_second};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View as _};
 use crate::terminal::view::bookings_page;
 

@@ -11,9 +11,8 @@ use crate::app::in_flight::InFlight;
 use crate::journal::{KeptBooking, SearchCriteria};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
-use crate::service::documents::booking::Status;
-use crate::service::documents::id::id;
-use crate::service::time::duration::in_units;
+use crate::service::documents::{Status, id};
+use crate::service::time::in_units;
 use crate::terminal::output::Progress;
 use crate::terminal::view::BookingLine;
 

@@ -12,10 +12,9 @@ use crate::booking::verdict;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
 use crate::service::client::{Answer, show_call};
-use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::id as valid_id;
-use crate::service::documents::wish::Wish;
-use crate::service::time::duration::in_units;
+use crate::service::documents::{Booking, Status, Wish};
+use crate::service::time::in_units;
 
 /// The first pause between two reads. Each pause is longer than the one before, up to a maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);

@@ -14,6 +14,17 @@ pub(crate) mod text_fold;
 pub(crate) mod venue;
 pub(crate) mod wish;
 
+// What other rooms use most.
+pub(crate) use booking::{Booking, Status};
+pub(crate) use certainty::Certainty;
+pub(crate) use field_value::FieldValue;
+pub(crate) use id::{id, same_id};
+pub(crate) use session::Session;
+pub(crate) use slot::Slot;
+pub(crate) use text_fold::fold;
+pub(crate) use venue::Venue;
+pub(crate) use wish::{Agreement, Compared, VenueClock, Weight, Wish, compare};
+
 /// `1 element`, `2 elements`.
 pub(crate) fn plural(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })

@@ -11,9 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 use crate::service::client::VENDOR_PAYMENT;
-use crate::service::documents::wish::Wish;
-use crate::service::time::document_time::DocumentTime;
-use crate::service::time::when::When;
+use crate::service::documents::Wish;
+use crate::service::time::{DocumentTime, When};
 use crate::terminal::output::cut;
 
 /// The most mistakes that are written out. The others are counted.
