@@ -144,9 +144,7 @@ pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) 
     let run = BatchRun {
         parts,
         rows: &rows,
-        wait: args.wait.longest,
-        retry_failed: args.retry_failed,
-        equal_rows: args.equal_rows,
+        args: &args,
         again: again(&api.facts, &args),
         batch: &batch,
         record: &record,

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
-use super::NotConfirmed;
+use super::{Args, NotConfirmed};
 use super::keys::KeyedRow;
 use super::replaced::Replaced;
 use super::request::{asks_same, refuses_all, row_request};
@@ -37,9 +37,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 pub(crate) struct BatchRun<'a> {
     pub(crate) parts: &'a Parts,
     pub(crate) rows: &'a [KeyedRow],
-    pub(crate) wait: Option<Duration>,
-    pub(crate) retry_failed: bool,
-    pub(crate) equal_rows: bool,
+    pub(crate) args: &'a Args,
     /// How to continue a batch that stopped.
     pub(crate) again: String,
     /// The batch in the journal: its name, or the path of its file.
@@ -166,9 +164,9 @@ impl BatchRun<'_> {
         let mut earlier = duplicates::EarlierRows::default();
         let same = rows.iter().filter_map(|keyed| {
             let row = &keyed.row.wish();
-            let in_batch = earlier.add(records, keyed.row.number, row).filter(|_| !self.equal_rows);
+            let in_batch = earlier.add(records, keyed.row.number, row).filter(|_| !self.args.equal_rows);
             let other = booked.for_guest_of(self.parts, row, is_own).or(in_batch)?;
-            let is_booked = !self.retry_failed && has_booking(keyed);
+            let is_booked = !self.args.retry_failed && has_booking(keyed);
             if is_booked || !self.replaced.before(records, &keyed.row).is_empty() {
                 return None;
             }
@@ -296,7 +294,7 @@ impl BatchRun<'_> {
         }
         // The runners of a shared batch do not repeat what one of them learned.
         if self.is_shared()
-            && !self.retry_failed
+            && !self.args.retry_failed
             && let Some(refusal) = attempt.as_ref().and_then(refusal)
             && matches!(refusal.http_status, Some(400 | 404 | 413 | 422))
         {
@@ -330,10 +328,10 @@ impl BatchRun<'_> {
         let mut verdict = self.check(&key, &booking, is_told)?;
         // A card may be charged twice, and a cancelled visit is not wanted again.
         let is_over = matches!(booking.status(), Status::Failed | Status::Expired);
-        if existed_before && self.retry_failed && is_over && !booking.may_stand() {
+        if existed_before && self.args.retry_failed && is_over && !booking.may_stand() {
             return Ok(None);
         }
-        if let Some(longest) = self.wait {
+        if let Some(longest) = self.args.wait.longest {
             booking = wait::wait_while_processing(self.parts, booking, longest).await?;
             verdict = self.check(&key, &booking, is_told)?;
         }
@@ -398,7 +396,7 @@ impl BatchRun<'_> {
         if let Some(costs) = seen.and_then(costs) {
             self.parts.ui.out.warn(&visible(&format!("row {}: {costs}", keyed.row.number)));
         }
-        let allow_duplicate = self.equal_rows;
+        let allow_duplicate = self.args.equal_rows;
         let origin = match keyed.row.idempotency_key.as_deref() == Some(key) {
             true => KeyOrigin::Caller,
             false => KeyOrigin::Derived { allow_duplicate },
