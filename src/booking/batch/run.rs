@@ -5,12 +5,12 @@ use std::cell::Cell;
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
-use super::{Args, NotConfirmed};
 use super::keys::KeyedRow;
 use super::replaced::Replaced;
 use super::request::{asks_same, refuses_all, row_request};
 use super::results::{last_try, own_attempt, refusal, row_line, unsent};
 use super::rows::ranges;
+use super::{Args, NotConfirmed};
 use crate::app::Parts;
 use crate::app::in_flight::BatchProgress;
 use crate::booking::attempts::open_attempts;
@@ -164,7 +164,8 @@ impl BatchRun<'_> {
         let mut earlier = duplicates::EarlierRows::default();
         let same = rows.iter().filter_map(|keyed| {
             let row = &keyed.row.wish();
-            let in_batch = earlier.add(records, keyed.row.number, row).filter(|_| !self.args.equal_rows);
+            let in_batch =
+                earlier.add(records, keyed.row.number, row).filter(|_| !self.args.equal_rows);
             let other = booked.for_guest_of(self.parts, row, is_own).or(in_batch)?;
             let is_booked = !self.args.retry_failed && has_booking(keyed);
             if is_booked || !self.replaced.before(records, &keyed.row).is_empty() {

@@ -9,7 +9,7 @@ use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use crate::app::in_flight::show_command;
 use crate::app::{Parts, Records};
 use crate::booking::terms::find_recorded;
-use crate::booking::watch::wait::{is_not_found, look_up, naming, wrong_booking_error};
+use crate::booking::watch::wait::{checked, is_not_found, look_up, naming};
 use crate::journal::recent::RecentList;
 use crate::journal::{FoundBookings, KeptBooking, SearchCriteria};
 use crate::outcome::similar::{meant, similar};
@@ -33,22 +33,18 @@ pub(crate) struct NamedBooking {
 }
 
 impl NamedBooking {
-    /// The booking, read now unless it was before, and whether it is the requested one.
-    pub(crate) async fn answered(&mut self, parts: &Parts) -> Result<(Booking, bool)> {
+    /// The booking that the service answers with, read now unless it was before.
+    pub(crate) async fn look_up(&mut self, parts: &Parts) -> Result<Booking> {
         let read = match self.read.take() {
             Some(read) => read,
-            None => look_up(&parts.api, &self.id).await,
+            None => look_up(&parts.api, &self.id, true).await,
         };
-        let booking = read.map_err(|error| not_found(parts, &self.id, error))?;
-        Ok(parts.api.identified(booking, &self.id))
+        read.map_err(|error| not_found(parts, &self.id, error))
     }
 
     /// The requested booking, or `unexpected_answer` (15) if the service returned another one.
     pub(crate) async fn booking(&mut self, parts: &Parts) -> Result<Booking> {
-        match self.answered(parts).await? {
-            (booking, true) => Ok(booking),
-            (other, false) => Err(wrong_booking_error(&other, &self.id)),
-        }
+        checked(&parts.api, self.look_up(parts).await?, &self.id)
     }
 }
 
@@ -81,7 +77,7 @@ pub(crate) async fn booking_or_pick(
         // Hardly an id, so it is looked for and not sent.
         Some(Err(Error::not_found("no booking has this ID")))
     } else if can_choose && reads {
-        Some(look_up(api, &id).await)
+        Some(look_up(api, &id, true).await)
     } else {
         None
     };

@@ -121,7 +121,8 @@ async fn read(
     named: &mut pick::NamedBooking,
     is_judged: bool,
 ) -> Result<(Booking, Exit)> {
-    let (booking, is_it) = named.answered(parts).await?;
+    let booking = named.look_up(parts).await?;
+    let (booking, is_it) = parts.api.identified(booking, &named.id);
     let exit = if !is_it {
         let error = wait::wrong_booking_error(&booking, &named.id);
         if is_judged || !parts.ui.out.is_human() {

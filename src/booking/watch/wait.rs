@@ -11,7 +11,7 @@ use crate::booking::finish::store_and_judge;
 use crate::booking::verdict;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
-use crate::service::client::{Answer, show_call};
+use crate::service::client::show_call;
 use crate::service::documents::id::id as valid_id;
 use crate::service::documents::{Booking, Status, Wish};
 use crate::service::time::in_units;
@@ -25,21 +25,20 @@ const LONGEST_READ: Duration = Duration::from_secs(30);
 
 /// Reads a booking. An answer without a booking, or with another one, is `unexpected_answer` (15).
 pub(crate) async fn read_booking(api: &Api, id: &str) -> Result<Booking> {
-    checked(api, look_up(api, id).await?, id)
+    checked(api, look_up(api, id, true).await?, id)
 }
 
-/// The booking that the service answers with, whichever it is.
-pub(crate) async fn look_up(api: &Api, id: &str) -> Result<Booking> {
-    let left_at = Timestamp::now();
-    in_answer(api, id, left_at, api.read(show_call(valid(id)?)).await)
+/// Reads a booking once, and waits for nothing: the caller reads again later.
+pub(crate) async fn read_now(api: &Api, id: &str) -> Result<Booking> {
+    checked(api, look_up(api, id, false).await?, id)
 }
 
-fn valid(id: &str) -> Result<&str> {
+/// The booking that the service answers with, whichever it is. `waits` is whether a failed service
+/// and a rate limit are waited out.
+pub(crate) async fn look_up(api: &Api, id: &str, waits: bool) -> Result<Booking> {
     valid_id(id).map_err(|why| Error::usage(format!("the booking id is not valid: {why}")))?;
-    Ok(id)
-}
-
-fn in_answer(api: &Api, id: &str, left_at: Timestamp, answer: Result<Answer>) -> Result<Booking> {
+    let (left_at, call) = (Timestamp::now(), show_call(id));
+    let answer = if waits { api.read(call).await } else { api.read_now(&call).await };
     let answer = answer.map_err(|error| naming(id, error))?;
     api.booking_in(answer.document, left_at, false)
 }
@@ -146,13 +145,6 @@ pub(crate) async fn until(
         sleep(rest.unwrap_or_else(|| pace::scaled(pause)).min(left)).await;
         pause = (pause * 2).min(LONGEST_PAUSE * beside);
     }
-}
-
-/// Reads a booking once, and waits for nothing: the caller reads again later.
-pub(crate) async fn read_now(api: &Api, id: &str) -> Result<Booking> {
-    let left_at = Timestamp::now();
-    let answer = api.read_now(&show_call(valid(id)?)).await;
-    checked(api, in_answer(api, id, left_at, answer)?, id)
 }
 
 /// Whether a later read may succeed.
