@@ -191,8 +191,7 @@ impl BookingDraft {
         Err(error)
     }
 
-    pub(crate) fn choose(&mut self, offer: &Offer, row: usize) {
-        let slot = &offer.slots[row];
+    pub(crate) fn choose(&mut self, offer: &Offer, slot: &Slot) {
         let time = slot.datetime_value();
         let same_time = offer.slots.iter().filter(|it| it.datetime_value() == time);
         self.slot_shares_its_time = same_time.count() > 1;

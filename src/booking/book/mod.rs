@@ -275,11 +275,11 @@ impl BookCommand<'_> {
         let offer = draft.offer(api, when).await?;
         // With its terms, which the booking itself may not repeat.
         offer.remember(records);
-        let Some((row, is_another_time)) = review::choose(parts, &offer, draft).await? else {
+        let Some((slot, is_another_time)) = review::choose(parts, &offer, draft).await? else {
             return Err(offer.no_slot("pass --slot"));
         };
-        draft.choose(&offer, row);
-        Ok((offer.slots[row].datetime_value(), is_another_time))
+        draft.choose(&offer, slot);
+        Ok((slot.datetime_value(), is_another_time))
     }
 
     /// The output of `--dry-run`: the request as it would be sent. The venue's slots are read if

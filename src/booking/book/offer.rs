@@ -83,35 +83,26 @@ impl Offer {
         self.slots.iter().find(|slot| self.is_wanted(slot))
     }
 
-    /// The rows of the slots at exactly the requested time, of this seating if there are any. One
-    /// of several that are alike stands for them.
-    pub(crate) fn rows_at_wanted(&self, facts: &Facts, seating: Option<&str>) -> Vec<usize> {
-        let rows = (0..self.slots.len()).filter(|row| self.is_wanted(&self.slots[*row]));
-        let mut rows: Vec<usize> = rows.collect();
-        let is_its = |row: &usize| {
-            let own = &self.slots[*row].value["seating"];
-            seating.is_some_and(|seating| own == seating)
-        };
-        if rows.iter().any(is_its) {
-            rows.retain(is_its);
+    /// The slots at exactly the requested time, of this seating if there are any. One of several
+    /// that are alike stands for them.
+    pub(crate) fn all_at_wanted(&self, facts: &Facts, seating: Option<&str>) -> Vec<&Slot> {
+        let mut slots: Vec<_> = self.slots.iter().filter(|slot| self.is_wanted(slot)).collect();
+        let is_its = |slot: &&Slot| seating.is_some_and(|it| slot.value["seating"] == it);
+        if slots.iter().any(is_its) {
+            slots.retain(is_its);
         }
         let reader = self.reader(facts);
-        let line = |row: &usize| slot_line(&self.slots[*row], reader);
-        match rows.first() {
-            Some(first) if rows.iter().all(|row| line(row) == line(first)) => vec![*first],
-            _ => rows,
+        if let [first, others @ ..] = &*slots {
+            let line = slot_line(first, reader);
+            if others.iter().all(|slot| slot_line(slot, reader) == line) {
+                slots.truncate(1);
+            }
         }
+        slots
     }
 
     pub(crate) fn reader(&self, facts: &Facts) -> TermsReader {
         terms_reader(facts, self.party_size)
-    }
-
-    /// The rows of the slots, nearest to the requested time first.
-    pub(crate) fn nearest(&self) -> Vec<usize> {
-        let mut rows: Vec<usize> = (0..self.slots.len()).collect();
-        rows.sort_by_key(|row| self.distance(&self.slots[*row]));
-        rows
     }
 
     /// Remembers the slots, so that one can be booked by its id alone.
@@ -153,11 +144,12 @@ impl Offer {
         }
         let what = format!("{venue} has no slot at {wanted}; nothing was booked");
         let mut error = Error::new(Code::NoSlot, what).body(self.document.clone());
-        let nearest = self.nearest().into_iter().take(5).map(|row| &self.slots[row]);
-        for slot in nearest.clone() {
+        let mut nearest: Vec<_> = self.slots.iter().collect();
+        nearest.sort_by_key(|slot| self.distance(slot));
+        for slot in nearest.iter().take(5) {
             error = error.detail(format!("{}  {}", slot.time_text(), slot.id()));
         }
-        match nearest.clone().next() {
+        match nearest.first() {
             Some(slot) => error.hint(format!("to book the nearest one, {how} {}", slot.id())),
             None => error.hint("the venue has no slots on that day: try another day"),
         }
@@ -171,7 +163,8 @@ impl Offer {
         }
     }
 
-    fn distance(&self, slot: &Slot) -> SignedDuration {
+    /// How far a slot is from the requested time.
+    pub(super) fn distance(&self, slot: &Slot) -> SignedDuration {
         let apart = match (slot.instant(self.zone.as_ref()), slot.local()) {
             (Some(instant), _) => instant.duration_since(self.wanted.timestamp()),
             (None, Some(local)) => local.duration_since(self.wanted.zoned.datetime()),

@@ -17,54 +17,53 @@ use crate::terminal::output::{Page, Tone, visible};
 use crate::terminal::prompt::{PromptError, Question};
 use crate::terminal::view::{SlotDetails, joined, restriction, slot_line, venue_place};
 
-/// The row of the slot to book, and whether it is at another time than the given one. Where several
-/// slots at that time differ, or none is there, a person chooses. A script gets the first of
-/// several, with a note, and `None` where there is none.
-pub(crate) async fn choose(
+/// The slot to book, and whether it is at another time than the given one. Where several slots at
+/// that time differ, or none is there, a person chooses. A script gets the first of several, with a
+/// note, and `None` where there is none.
+pub(crate) async fn choose<'a>(
     parts: &Parts,
-    offer: &Offer,
+    offer: &'a Offer,
     draft: &BookingDraft,
-) -> Result<Option<(usize, bool)>> {
-    let rows = offer.rows_at_wanted(&parts.api.facts, draft.seating.as_deref());
+) -> Result<Option<(&'a Slot, bool)>> {
+    let slots = offer.all_at_wanted(&parts.api.facts, draft.seating.as_deref());
     let can_ask = parts.ui.prompter.interactive();
-    match rows.as_slice() {
+    let (first, others) = match &*slots {
         [] if !can_ask || offer.slots.is_empty() => return Ok(None),
-        [only] => return Ok(Some((*only, false))),
-        [_, ..] if !can_ask || draft.is_confirmed => {}
+        [only] => return Ok(Some((only, false))),
+        [first, others @ ..] if !can_ask || draft.is_confirmed => (*first, others),
         _ => {
-            let row = pick_slot(parts, offer, &rows, None, false).await;
-            return Ok(Some((row.map_err(or_nothing_chosen)?, rows.is_empty())));
+            let slot = pick_slot(parts, offer, &slots, None, false).await;
+            return Ok(Some((slot.map_err(or_nothing_chosen)?, slots.is_empty())));
         }
-    }
-    let line = |row: &usize| line(&parts.api.facts, offer, &offer.slots[*row]);
-    let others = rows[1..].iter();
-    let others = others.map(|row| format!("{} ({})", visible(offer.slots[*row].id()), line(row)));
+    };
+    let line = |slot: &Slot| line(&parts.api.facts, offer, slot);
+    let others = others.iter().map(|slot| format!("{} ({})", visible(slot.id()), line(slot)));
     parts.ui.out.note(&format!(
         "{} slots start at that time. Booking {}. For another, pass --slot ID: {}",
-        rows.len(),
-        line(&rows[0]),
+        slots.len(),
+        line(first),
         others.collect::<Vec<_>>().join(", "),
     ));
-    Ok(Some((rows[0], false)))
+    Ok(Some((first, false)))
 }
 
 fn line(facts: &Facts, offer: &Offer, slot: &Slot) -> String {
     visible(&slot_line(slot, offer.reader(facts))).into_owned()
 }
 
-/// Asks to pick one of the offered slots, or of these rows. The one that was chosen before is
-/// selected first, or else the nearest to the requested time. Returns its row.
-pub(crate) async fn pick_slot(
+/// Asks to pick one of the offered slots, or of these. The one that was chosen before is selected
+/// first, or else the nearest to the requested time.
+pub(crate) async fn pick_slot<'a>(
     parts @ Parts { ui, .. }: &Parts,
-    offer: &Offer,
-    rows: &[usize],
+    offer: &'a Offer,
+    among: &[&'a Slot],
     previous_answer: Option<&str>,
     goes_back: bool,
-) -> Result<usize, PromptError> {
-    let every: Vec<usize> = (0..offer.slots.len()).collect();
-    let rows = if rows.is_empty() { &every } else { rows };
-    let slots = rows.iter().map(|row| &offer.slots[*row]);
-    let lines: Vec<String> = slots.map(|slot| line(&parts.api.facts, offer, slot)).collect();
+) -> Result<&'a Slot, PromptError> {
+    let every: Vec<&Slot> = offer.slots.iter().collect();
+    let slots = if among.is_empty() { &every } else { among };
+    let lines = slots.iter().map(|slot| line(&parts.api.facts, offer, slot));
+    let lines: Vec<String> = lines.collect();
     let wanted = human(&offer.wanted.wire());
     if !offer.is_comparable() {
         ui.out.warn(&format!(
@@ -77,13 +76,11 @@ pub(crate) async fn pick_slot(
     let day = day.map(|local| local.strftime("%a %-d %b").to_string());
     let text = format!("Which slot on {}?", day.unwrap_or_default());
     let question = Question::new(text, "--slot", "the slot").with_noun("slots").back(goes_back);
-    let is_former = |row: &usize| previous_answer == Some(offer.slots[*row].id());
-    let selected = rows.iter().position(is_former).unwrap_or_else(|| {
-        let place = |near| rows.iter().position(|row| *row == near);
-        offer.nearest().into_iter().find_map(place).unwrap_or(0)
-    });
+    let former = slots.iter().position(|slot| previous_answer == Some(slot.id()));
+    let nearest = || (0..slots.len()).min_by_key(|row| offer.distance(slots[*row]));
+    let selected = former.or_else(nearest).unwrap_or(0);
     let picked = ui.prompter.pick(&question, &lines, selected);
-    Ok(rows[picked.await?])
+    Ok(slots[picked.await?])
 }
 
 /// Shows a person what is about to be booked. Where that is real, needs a card, or is at another

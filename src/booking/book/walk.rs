@@ -344,20 +344,20 @@ impl Wizard<'_> {
             return Ok(true);
         }
         // If the time from the flags is offered, the slot is not asked for.
-        let is_given = self.flags.at.is_some() && !self.chooses_slot;
-        let rows =
-            is_given.then(|| offer.rows_at_wanted(&api.facts, self.draft.seating.as_deref()));
-        let rows = rows.unwrap_or_default();
-        let row = if let [only] = rows.as_slice() {
-            *only
+        let mut slots = Vec::new();
+        if self.flags.at.is_some() && !self.chooses_slot {
+            slots = offer.all_at_wanted(&api.facts, self.draft.seating.as_deref());
+        }
+        let slot = if let [only] = *slots {
+            only
         } else {
             let previous_answer = self.draft.slot.as_ref().map(|slot| slot.id());
-            pick_slot(self.parts, &offer, &rows, previous_answer, !self.requested.is_empty())
-                .await?
+            let goes_back = !self.requested.is_empty();
+            pick_slot(self.parts, &offer, &slots, previous_answer, goes_back).await?
         };
         offer.remember(records);
-        self.draft.choose(&offer, row);
-        Ok(rows.len() != 1)
+        self.draft.choose(&offer, slot);
+        Ok(slots.len() != 1)
     }
 
     async fn name(&mut self) -> Result<(), PromptError> {
