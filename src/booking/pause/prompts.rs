@@ -26,7 +26,7 @@ pub(crate) async fn answer_pauses(parts: &Parts, mut booking: Booking) -> Result
     let before = parts.api.in_flight.replace(InFlight::known(&booking));
     let mut is_sent = !matches!(before, InFlight::Nothing);
     let mut displayed = false;
-    let mut previous_answer = HashMap::new();
+    let mut previous_answers = HashMap::new();
     while booking.status() == Status::RequiresAction {
         if !displayed {
             // Its amount and reference are part of the story.
@@ -37,15 +37,16 @@ pub(crate) async fn answer_pauses(parts: &Parts, mut booking: Booking) -> Result
         let clock = parts.api.facts.live_clock();
         let until = booking.waits_until();
         let deadline = until.map(|at| Deadline { at, clock: &clock });
-        let asking = Asking {
+        let mut asking = Asking {
             parts,
             booking: &booking,
             is_sandbox,
             prompter: parts.ui.prompter.until(deadline),
+            previous_answers: &mut previous_answers,
         };
         let answer = match booking.is_overdue(clock()) {
             true => Err(PromptError::TooLate),
-            false => asking.ask(&mut previous_answer).await,
+            false => asking.ask().await,
         };
         let answer = match answer {
             Ok(answer) => answer,
@@ -75,7 +76,7 @@ pub(crate) async fn answer_pauses(parts: &Parts, mut booking: Booking) -> Result
         };
         // Another pause may follow, which has to be shown.
         displayed = false;
-        previous_answer.clear();
+        previous_answers.clear();
     }
     Ok(booking)
 }
@@ -118,19 +119,17 @@ struct Asking<'a> {
     is_sandbox: bool,
     /// Asks until the booking's deadline.
     prompter: Prompter<'a>,
+    /// What was typed for an answer that was refused.
+    previous_answers: &'a mut HashMap<String, String>,
 }
 
 impl Asking<'_> {
-    /// `previous_answer` has what was typed for an answer that was refused.
-    async fn ask(
-        &self,
-        previous_answer: &mut HashMap<String, String>,
-    ) -> Result<Continuation, PromptError> {
+    async fn ask(&mut self) -> Result<Continuation, PromptError> {
         let action = self.booking.next_action();
         match self.parts.api.facts.dialect().pause(action) {
             Pause::Otp => self.code().await,
-            Pause::Payment => self.payment(previous_answer).await,
-            Pause::Other => self.fields(action, previous_answer).await,
+            Pause::Payment => self.payment().await,
+            Pause::Other => self.fields(action).await,
         }
     }
 
@@ -162,10 +161,7 @@ impl Asking<'_> {
         Ok(Continuation::Otp(code, serde_json::Map::new()))
     }
 
-    async fn payment(
-        &self,
-        previous_answer: &mut HashMap<String, String>,
-    ) -> Result<Continuation, PromptError> {
+    async fn payment(&mut self) -> Result<Continuation, PromptError> {
         let out = &self.parts.ui.out;
         let id = self.booking.next_action().and_then(|it| it.pointer("/psp_request/approval_id"));
         let approves = self.is_sandbox && id.is_some();
@@ -173,7 +169,7 @@ impl Asking<'_> {
         loop {
             let question = payment_question("Payment response");
             let row = self.prompter.choose(&question, ways).await?;
-            match self.answer_by(ways[row], id, previous_answer).await {
+            match self.answer_by(ways[row], id).await {
                 // Esc leads back to the ways.
                 Err(PromptError::Back) => {}
                 // A mistake can be mended.
@@ -190,10 +186,9 @@ impl Asking<'_> {
     }
 
     async fn answer_by(
-        &self,
+        &mut self,
         way: &str,
         id: Option<&Value>,
-        previous_answer: &mut HashMap<String, String>,
     ) -> Result<Continuation, PromptError> {
         let prompter = &self.prompter;
         let text = match way {
@@ -208,11 +203,11 @@ impl Asking<'_> {
                 let editor = environment.visual.as_ref().or(environment.editor.as_ref());
                 let editor = editor.and_then(|editor| editor.to_str());
                 let form = || format!("{:#}", json!({ "approval_id": id, "status": "" }));
-                let start = previous_answer.get(WRITTEN).cloned().unwrap_or_else(form);
+                let start = self.previous_answers.get(WRITTEN).cloned().unwrap_or_else(form);
                 let question = payment_question("The vendor's response");
                 let text = prompter.edit(&question, editor.unwrap_or(USUAL_EDITOR), &start)?;
                 let text = text.ok_or_else(|| Error::usage("the file was not changed"))?;
-                previous_answer.insert(WRITTEN.to_owned(), text.clone());
+                self.previous_answers.insert(WRITTEN.to_owned(), text.clone());
                 text
             }
             PASTE => {
@@ -230,11 +225,7 @@ impl Asking<'_> {
         Ok(Continuation::PspResponse(payment_answer(&text).map_err(Error::usage)?))
     }
 
-    async fn fields(
-        &self,
-        action: Option<&Value>,
-        previous_answer: &mut HashMap<String, String>,
-    ) -> Result<Continuation, PromptError> {
+    async fn fields(&mut self, action: Option<&Value>) -> Result<Continuation, PromptError> {
         let requested = requested_fields(action);
         let mut fields = Vec::new();
         for it in &requested {
@@ -248,9 +239,9 @@ impl Asking<'_> {
                 true => Err(format!("{} cannot be empty", name)),
                 false => Ok(()),
             };
-            let question = question.previous_answer(previous_answer.remove(name));
+            let question = question.previous_answer(self.previous_answers.remove(name));
             let value = self.prompter.text(&question, None, &check).await?;
-            previous_answer.insert(name.clone(), value.clone());
+            self.previous_answers.insert(name.clone(), value.clone());
             let answer = Field { key: name.clone(), value: value.into() };
             fields.push(if it.is_typed { answer.typed() } else { answer });
         }
