@@ -135,16 +135,14 @@ pub(crate) fn record(parts: &Parts, booking: &Booking) {
 fn finish_recorded(
     parts @ Parts { ui, .. }: &Parts,
     booking: &Booking,
+    view: &BookingView,
     mut refusal: Option<Error>,
-    also: impl FnOnce(&mut BookingView),
 ) -> Result<Exit> {
     if let Some(error) = refusal.take_if(|_| !ui.out.is_human()) {
         return Err(error);
     }
-    let mut view = booking_view(parts, booking);
-    also(&mut view);
     let (id, status) = (booking.id(), booking.status());
-    let is_read = ui.out.emit_read(&view).map_err(|mut error| {
+    let is_read = ui.out.emit_read(view).map_err(|mut error| {
         error.message = format!("booking {id} has status {status}, but {}", error.message);
         error.body = Some(booking.document.clone());
         error.hint(format!("do not repeat the command; check the booking: {}", show_command(id)))
@@ -215,10 +213,10 @@ pub(crate) fn finish_created(parts: &Parts, booking: &Booking, is_on_screen: boo
     if booking.exit() != Exit::Done && !verdict.is_another {
         refused.take().into_iter().for_each(|error| parts.ui.out.warn(&error.message));
     }
-    finish_recorded(parts, booking, refused, |view| {
-        view.unshown = verdict.unshown_sentence(parts.api.facts.mapping());
-        view.is_on_screen = is_on_screen;
-    })
+    let mut view = booking_view(parts, booking);
+    view.unshown = verdict.unshown_sentence(parts.api.facts.mapping());
+    view.is_on_screen = is_on_screen;
+    finish_recorded(parts, booking, &view, refused)
 }
 
 /// What a change asked for, and what it should leave as it was.
@@ -315,11 +313,11 @@ pub(crate) fn finish_changed(parts: &Parts, booking: &Booking, change: Change<'_
         Error::new(Code::ChangeNotShown, what).hint(hint).body(booking.document.clone())
     };
     let refused = refused.or_else(|| unproved.next().map(not_shown));
-    let exit = finish_recorded(parts, booking, refused, |view| {
-        // After a payment's response the card invites no second one.
-        view.is_answered = matches!(change.kind, WriteKind::Payment | WriteKind::Abort);
-        view.is_on_screen = change.is_on_screen;
-    })?;
+    let mut view = booking_view(parts, booking);
+    // After a payment's response the card invites no second one.
+    view.is_answered = matches!(change.kind, WriteKind::Payment | WriteKind::Abort);
+    view.is_on_screen = change.is_on_screen;
+    let exit = finish_recorded(parts, booking, &view, refused)?;
     let mut is_contradicted = false;
     for it in found.iter().chain(&moved) {
         let Some(clause) = it.clause() else { continue };
