@@ -134,8 +134,7 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
     }
 }
 
-async fn verify(parts: &Parts, args: Verify) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+async fn verify(parts @ Parts { api, records, ui, .. }: &Parts, args: Verify) -> Result<Exit> {
     let session = locate_session(records, &args.session)?;
     let code = match args.code {
         Some(code) => one_time_code(&code, "--code")?,
@@ -250,8 +249,7 @@ fn emit_one(parts: &Parts, document: Document, id: &str, mistaken: Code) -> Resu
     another.map_or(Ok(Exit::Done), Err)
 }
 
-async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+async fn connect(parts @ Parts { api, records, ui, .. }: &Parts, args: Connect) -> Result<Exit> {
     let dialect = api.facts.dialect();
     // The sandbox's own name of a provider says nothing at a service that has a profile.
     let is_set = dialect.provider_b != Dialect::default().provider_b;

@@ -224,7 +224,7 @@ pub(crate) struct Change<'a> {
     pub(crate) kind: WriteKind,
     pub(crate) before: Option<&'a Booking>,
     pub(crate) requested: &'a Map<String, Value>,
-    /// The slot that the booking moves to, with its terms.
+    /// Its slot, with its terms: the one that it moves to, if it does.
     pub(crate) slot: Option<&'a Slot>,
     /// Whether the booking's card stands on the screen above.
     pub(crate) is_on_screen: bool,

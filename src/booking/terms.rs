@@ -46,24 +46,23 @@ pub(crate) fn cancellation_terms(records: &Records, booking: &Booking) -> Option
 /// What cancelling costs now by the terms of a booking, or else of this slot, for so many guests.
 pub(crate) fn cancellation_cost(
     facts: &Facts,
-    terms: Option<Value>,
-    slot: Option<Slot>,
+    booking: Option<&Booking>,
+    slot: Option<&Slot>,
     party: u32,
 ) -> Option<String> {
     let reader = terms_reader(facts, party);
-    let own = |slot: &Slot| slot.value.get("cancellation_terms").cloned();
-    let terms = terms.or_else(|| slot.as_ref().and_then(own));
-    let cost = terms.and_then(|terms| reader.cost(&terms));
-    let also = slot.and_then(|slot| SlotDetails::from_slot(&slot, reader).also);
+    let documents = booking.map(Booking::value).into_iter().chain(slot.map(|slot| &slot.value));
+    let mut terms = documents.filter_map(|it| it.get("cancellation_terms"));
+    let cost = terms.next().and_then(|terms| reader.cost(terms));
+    let also = slot.and_then(|slot| SlotDetails::from_slot(slot, reader).also);
     cost.or_else(|| also.map(|also| format!("not understood; the slot shows: {also}")))
 }
 
 /// What cancelling a booking costs now, if it had so many guests.
 pub(crate) fn cost_now(parts: &Parts, booking: &Booking, party: u32) -> String {
     let slot = kept_slot(&parts.records, booking);
-    let terms = cancellation_terms(&parts.records, booking);
-    let unknown = "not known: neither the booking nor its slot shows the terms";
-    cancellation_cost(&parts.api.facts, terms, slot, party).unwrap_or_else(|| unknown.to_owned())
+    let cost = cancellation_cost(&parts.api.facts, Some(booking), slot.as_ref(), party);
+    cost.unwrap_or_else(|| "not known: neither the booking nor its slot shows the terms".to_owned())
 }
 
 /// Shows what would be done with a booking, and the service unless it is a sandbox, and asks.

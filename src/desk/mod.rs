@@ -85,8 +85,7 @@ fn closed() -> InFlight {
     InFlight::Other("the desk was closed".to_owned(), "bookctl desk".to_owned())
 }
 
-pub(crate) async fn run(parts: &Parts, _: Args) -> Result<Exit> {
-    let Parts { api, ui, .. } = parts;
+pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, _: Args) -> Result<Exit> {
     let no_terminal = (!ui.out.is_terminal()).then_some("standard output is not one");
     if let Some(why) = ui.prompter.why_no_screen().or(no_terminal) {
         let what = format!("the desk needs a terminal: {why}");

@@ -137,22 +137,19 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, mut args: Args) -
     }
     let slot = match (&known, &time) {
         (Some(known), Some(time)) => slot_at(parts, known, time, party).await,
-        _ => None,
+        // More guests cost more by the terms of the same slot.
+        (Some(known), None) => terms::kept_slot(&parts.records, known),
+        (None, _) => None,
     };
-    let terms = match (&known, &slot) {
-        (_, Some(slot)) => terms::cancellation_cost(&api.facts, None, Some(slot.clone()), party),
-        (Some(known), None) if time.is_none() => Some(terms::cost_now(parts, known, party)),
-        _ => None,
+    let terms = match &known {
+        Some(known) if time.is_none() => Some(terms::cost_now(parts, known, party)),
+        _ => terms::cancellation_cost(&api.facts, None, slot.as_ref(), party),
     };
     let terms = terms.unwrap_or_else(|| "the new time's terms are not known".to_owned());
     match &known {
         Some(known) if asks => confirm(parts, known, &requested, terms).await?,
-        // More guests cost more by the terms of the same slot.
         _ if time.is_some() || changes.party_size.is_some() => {
-            let kept =
-                || terms::kept_slot(&parts.records, known.as_ref().filter(|_| time.is_none())?);
-            let slot = slot.clone().or_else(kept);
-            let costs = slot.map(|slot| costs(&api.facts, &slot, party));
+            let costs = slot.as_ref().map(|slot| costs(&api.facts, slot, party));
             if let Some(costs) = costs.unwrap_or(time.is_some().then_some(terms)) {
                 ui.out.warn(&costs);
             }
