@@ -29,41 +29,21 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Api {
     pub(super) ui: Rc<Ui>,
-    settings: Rc<Settings>,
+    pub(super) settings: Rc<Settings>,
     pub(super) records: Rc<Records>,
     pub(crate) facts: Facts,
     pub(crate) in_flight: RefCell<InFlight>,
     pub(crate) batch_progress: RefCell<Option<BatchProgress>>,
     /// Whether rate limits are waited out for as long as it takes where `--max-wait` says nothing.
-    waits_out_limits: Cell<bool>,
+    pub(super) waits_out_limits: Cell<bool>,
     /// Whether calls of the service are in what `--verbose` shows. Counts before the first of them.
     pub(crate) shows_calls: Cell<bool>,
-    client: OnceCell<Client>,
+    pub(super) client: OnceCell<Client>,
     /// Whether the service is a sandbox, once it was asked; `None` if it did not answer.
-    is_sandbox: tokio::sync::OnceCell<Option<bool>>,
+    pub(super) is_sandbox: tokio::sync::OnceCell<Option<bool>>,
 }
 
 impl Api {
-    pub(super) fn new(
-        ui: &Rc<Ui>,
-        settings: &Rc<Settings>,
-        records: &Rc<Records>,
-        facts: Facts,
-    ) -> Self {
-        Api {
-            ui: Rc::clone(ui),
-            settings: Rc::clone(settings),
-            records: Rc::clone(records),
-            facts,
-            in_flight: RefCell::default(),
-            batch_progress: RefCell::default(),
-            waits_out_limits: Cell::default(),
-            shows_calls: Cell::new(settings.verbose),
-            client: OnceCell::new(),
-            is_sandbox: tokio::sync::OnceCell::new(),
-        }
-    }
-
     pub(crate) fn use_key(&mut self, key: Secret) {
         Rc::make_mut(&mut self.facts.target).key = Some(key);
         self.client = OnceCell::new();

@@ -26,20 +26,20 @@ pub(super) const UNNAMED_SANDBOX: &str = "sandbox: nothing is really booked";
 const EMBEDDED_DELIVERIES: Duration = Duration::from_millis(200);
 
 pub(crate) struct Facts {
-    ui: Rc<Ui>,
-    settings: Rc<Settings>,
+    pub(super) ui: Rc<Ui>,
+    pub(super) settings: Rc<Settings>,
     pub(super) target: Rc<Target>,
     /// How the sandbox speaks.
-    contract: Mapping,
+    pub(super) contract: Mapping,
     /// Whether the last answer said that it comes from a sandbox that speaks the contract.
     pub(super) speaks_contract: Rc<Cell<bool>>,
     /// The service's clock minus ours, as its answers have shown it.
     pub(crate) skew: Rc<Cell<Option<SignedDuration>>>,
-    embedded: OnceCell<Embedded>,
+    pub(super) embedded: OnceCell<Embedded>,
 }
 
 /// The sandbox. It is opened when its clock is read, and served when the first request is sent.
-struct Embedded {
+pub(super) struct Embedded {
     /// Until it is served.
     waiting: RefCell<Option<Sandbox>>,
     base: OnceCell<String>,
@@ -48,23 +48,6 @@ struct Embedded {
 }
 
 impl Facts {
-    pub(super) fn new(
-        ui: &Rc<Ui>,
-        settings: &Rc<Settings>,
-        target: &Rc<Target>,
-        skew: &Rc<Cell<Option<SignedDuration>>>,
-    ) -> Self {
-        Facts {
-            ui: Rc::clone(ui),
-            settings: Rc::clone(settings),
-            target: Rc::clone(target),
-            contract: Mapping::default(),
-            speaks_contract: Rc::default(),
-            skew: Rc::clone(skew),
-            embedded: OnceCell::new(),
-        }
-    }
-
     pub(crate) fn target(&self) -> &Target {
         &self.target
     }

@@ -1,7 +1,7 @@
 //! What a command is given, in four parts. What exists before a service is chosen is a [`Startup`]:
 //! commands that repair the configuration use only this.
 
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
@@ -14,6 +14,7 @@ use crate::config::{Environment, Paths, ServiceNeed, Target, TargetOptions, reso
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::lock_wait::LockWaitSettings;
 use crate::platform::ownership;
+use crate::service::mapping::Mapping;
 use crate::terminal::output::{Output, Terminals, View};
 use crate::terminal::prompt::Prompter;
 
@@ -92,10 +93,38 @@ impl Parts {
             startup.ui.out.note(&note);
         }
         let (ui, settings) = (Rc::new(startup.ui), Rc::new(startup.settings));
-        let target = Rc::new(target);
-        let records = Rc::new(Records::new(&ui, &settings, &target, only_reads));
-        let facts = Facts::new(&ui, &settings, &target, &records.skew);
-        Parts { api: Api::new(&ui, &settings, &records, facts), records, ui, settings }
+        let (target, skew) = (Rc::new(target), Rc::default());
+        let records = Rc::new(Records {
+            ui: Rc::clone(&ui),
+            settings: Rc::clone(&settings),
+            target: Rc::clone(&target),
+            only_reads,
+            skew: Rc::clone(&skew),
+            journal: OnceCell::new(),
+            recent: Rc::default(),
+        });
+        let facts = Facts {
+            ui: Rc::clone(&ui),
+            settings: Rc::clone(&settings),
+            target,
+            contract: Mapping::default(),
+            speaks_contract: Rc::default(),
+            skew,
+            embedded: OnceCell::new(),
+        };
+        let api = Api {
+            ui: Rc::clone(&ui),
+            settings: Rc::clone(&settings),
+            records: Rc::clone(&records),
+            facts,
+            in_flight: RefCell::default(),
+            batch_progress: RefCell::default(),
+            waits_out_limits: Cell::default(),
+            shows_calls: Cell::new(settings.verbose),
+            client: OnceCell::new(),
+            is_sandbox: tokio::sync::OnceCell::new(),
+        };
+        Parts { api, records, ui, settings }
     }
 }
 

@@ -22,35 +22,18 @@ use crate::service::documents::venue::Venue;
 use crate::webhook::Webhooks;
 
 pub(crate) struct Records {
-    ui: Rc<Ui>,
-    settings: Rc<Settings>,
-    target: Rc<Target>,
+    pub(super) ui: Rc<Ui>,
+    pub(super) settings: Rc<Settings>,
+    pub(super) target: Rc<Target>,
     /// Whether the command changes nothing: its `@N` may be a row of another shell's list.
     pub(crate) only_reads: bool,
     /// The service's clock minus ours, as the client sees it.
     pub(super) skew: Rc<Cell<Option<SignedDuration>>>,
-    journal: OnceCell<Journal>,
-    recent: Rc<OnceCell<Recent>>,
+    pub(super) journal: OnceCell<Journal>,
+    pub(super) recent: Rc<OnceCell<Recent>>,
 }
 
 impl Records {
-    pub(super) fn new(
-        ui: &Rc<Ui>,
-        settings: &Rc<Settings>,
-        target: &Rc<Target>,
-        only_reads: bool,
-    ) -> Self {
-        Records {
-            ui: Rc::clone(ui),
-            settings: Rc::clone(settings),
-            target: Rc::clone(target),
-            only_reads,
-            skew: Rc::default(),
-            journal: OnceCell::new(),
-            recent: Rc::default(),
-        }
-    }
-
     pub(crate) fn journal(&self) -> Result<&Journal> {
         let journal = match self.journal.get() {
             Some(journal) => journal,

@@ -186,10 +186,7 @@ pub(crate) fn add_message(page: &mut Page, what: &'static str, message: &Value) 
         page.line("(the body is not text; as Base64:)");
     }
     if let Some(body) = message["body"].as_str().filter(|it| !it.is_empty()) {
-        match serde_json::from_str::<serde::de::IgnoredAny>(body) {
-            Ok(_) => page.json(body),
-            Err(_) => page.line(body),
-        };
+        page.body(body);
     }
     if message["truncated"] == true {
         page.line("(the body was longer; the rest was not kept)");

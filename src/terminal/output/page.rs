@@ -119,6 +119,14 @@ impl Page {
         self.push(Block::Json(text.into()))
     }
 
+    /// Adds the body of a message: as JSON if it is JSON, else as a line.
+    pub(crate) fn body(&mut self, text: &str) -> &mut Self {
+        match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            Ok(_) => self.json(text),
+            Err(_) => self.line(text),
+        }
+    }
+
     /// This page as Markdown, without the commands that can follow.
     pub(crate) fn in_markdown(&self) -> Page {
         // What a ticket would read as markup.
@@ -188,19 +196,15 @@ impl Sheet<'_> {
     }
 
     /// Writes a text that is indented by `indent` columns; its first line follows `start`, as wide.
-    fn hanging(&mut self, start: &str, indent: usize, text: &str) {
-        let lines = wrap(text, self.style.width.saturating_sub(indent).max(LEAST_CUT));
-        for (place, line) in lines.iter().enumerate() {
-            if place == 0 {
-                self.line(&format!("{start}{line}"));
-            } else {
-                self.line(&format!("{:indent$}{line}", ""));
-            }
+    fn hanging(&mut self, mut start: String, indent: usize, text: &str, tone: Option<Tone>) {
+        for line in wrap(text, self.style.width.saturating_sub(indent).max(LEAST_CUT)) {
+            self.line(&(start + &self.style.tint(tone, &line)));
+            start = " ".repeat(indent);
         }
     }
 
     fn indented(&mut self, indent: usize, text: &str) {
-        self.hanging(&" ".repeat(indent), indent, text);
+        self.hanging(" ".repeat(indent), indent, text, None);
     }
 
     fn draw(&mut self, block: &Block, label_width: usize) {
@@ -218,7 +222,8 @@ impl Sheet<'_> {
             }
             Block::Field(label, value) => {
                 let label = format!("  {label:label_width$}  ");
-                self.hanging(&style.paint(Tone::Dim, &label), label.len(), &visible(value));
+                let start = style.paint(Tone::Dim, &label);
+                self.hanging(start, label.len(), &visible(value), None);
             }
             Block::Next(command) | Block::Command(command) => {
                 for line in wrap_command(&visible(command), style.width.saturating_sub(4)) {
@@ -232,7 +237,7 @@ impl Sheet<'_> {
             }
             Block::Labelled(tone, label, line) => {
                 let start = format!("{} ", style.paint(*tone, label));
-                self.hanging(&start, label.len() + 1, &visible(line));
+                self.hanging(start, label.len() + 1, &visible(line), None);
             }
             Block::Rows(line) => self.line(&visible_rows(line)),
             Block::Json(raw) => self.line(&json::pretty(raw)),
@@ -312,11 +317,7 @@ impl Sheet<'_> {
         } else {
             indent = width;
         }
-        let room = self.style.width.saturating_sub(indent).max(LEAST_CUT);
-        for line in wrap(&displayed, room) {
-            self.line(&format!("{start}{}", self.style.tint(last.tone, &line)));
-            start = " ".repeat(indent);
-        }
+        self.hanging(start, indent, &displayed, last.tone);
     }
 }
 

@@ -221,11 +221,7 @@ impl Draw for Received {
                 page.line("  (the body was longer; the rest was not kept)");
             }
         }
-        page.line("delivery:");
-        match serde_json::from_str::<serde::de::IgnoredAny>(&self.body) {
-            Ok(_) => page.json(&self.body),
-            Err(_) => page.line(&self.body),
-        };
+        page.line("delivery:").body(&self.body);
         page.next(format!("bookctl webhook events replay {} --to URL", event.id));
     }
 }

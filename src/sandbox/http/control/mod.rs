@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 
+use self::About::{All, Main, Nothing, Page};
+use self::Work::{Process, Read, Write};
 use super::reply::{AnsweredAt, HandlerResult};
 use super::request::Request;
 use super::{SandboxService, page};
@@ -36,7 +38,7 @@ enum About {
     /// The main organization.
     Main,
     /// No organization: it takes no parameter.
-    None,
+    Nothing,
     /// A page, which takes any parameter.
     Page,
 }
@@ -56,43 +58,47 @@ const ORGANIZATION_PATH: &str = "/sandbox/organizations/{id}";
 const ORGANIZATION: Option<ChangeTopic> = Some(ChangeTopic::Organization);
 const EVERYTHING: Option<ChangeTopic> = Some(ChangeTopic::Everything);
 
+const fn control(method: &'static str, path: &'static str, about: About, work: Work) -> Control {
+    Control { method, path, about, work }
+}
+
 #[rustfmt::skip]
 pub(crate) const CONTROLS: &[Control] = &[
-    Control { method: "GET", path: "/", about: About::Page, work: Work::Read(page::index) },
-    Control { method: "GET", path: "/openapi.json", about: About::Page, work: Work::Read(|_, _| page::document(page::SERVICE)) },
-    Control { method: "GET", path: "/sandbox/openapi.json", about: About::None, work: Work::Read(|_, _| page::document(page::CONTROLS)) },
-    Control { method: "POST", path: RESET_PATH, about: About::All, work: Work::Write(records::reset, EVERYTHING) },
-    Control { method: "POST", path: "/sandbox/fixtures", about: About::Main, work: Work::Write(fixtures::load, EVERYTHING) },
-    Control { method: "GET", path: "/sandbox/clock", about: About::All, work: Work::Read(clock::show) },
-    Control { method: "POST", path: "/sandbox/clock", about: About::All, work: Work::Write(clock::change, None) },
-    Control { method: "GET", path: "/sandbox/keys", about: About::All, work: Work::Read(organization::keys) },
-    Control { method: "GET", path: "/sandbox/organization", about: About::Main, work: Work::Read(organization::show) },
-    Control { method: "PUT", path: "/sandbox/organization", about: About::Main, work: Work::Write(organization::merge, ORGANIZATION) },
-    Control { method: "GET", path: "/sandbox/organizations", about: About::All, work: Work::Read(organization::list) },
-    Control { method: "POST", path: "/sandbox/organizations", about: About::All, work: Work::Write(organization::add, ORGANIZATION) },
-    Control { method: "DELETE", path: ORGANIZATION_PATH, about: About::All, work: Work::Write(organization::remove, EVERYTHING) },
-    Control { method: "GET", path: "/sandbox/bookings", about: About::All, work: Work::Read(records::bookings) },
-    Control { method: "PUT", path: "/sandbox/bookings/{booking_id}", about: About::All, work: Work::Write(records::set, None) },
-    Control { method: "GET", path: "/sandbox/bookings/{booking_id}/events", about: About::All, work: Work::Read(records::events) },
-    Control { method: "GET", path: "/sandbox/scenarios", about: About::Main, work: Work::Read(records::scenarios) },
-    Control { method: "GET", path: "/sandbox/inbox", about: About::All, work: Work::Read(records::inbox) },
-    Control { method: "GET", path: "/sandbox/faults", about: About::All, work: Work::Read(faults::list) },
-    Control { method: "POST", path: "/sandbox/faults", about: About::All, work: Work::Write(faults::add, None) },
-    Control { method: "DELETE", path: "/sandbox/faults", about: About::All, work: Work::Write(faults::clear, Some(ChangeTopic::Fault)) },
-    Control { method: "DELETE", path: "/sandbox/faults/{id}", about: About::All, work: Work::Write(faults::remove, Some(ChangeTopic::Fault)) },
-    Control { method: "GET", path: "/sandbox/stream", about: About::All, work: Work::Process(stream::answer) },
-    Control { method: "GET", path: "/sandbox/requests", about: About::All, work: Work::Process(records::requests) },
-    Control { method: "GET", path: "/sandbox/requests/{id}", about: About::All, work: Work::Process(records::request) },
-    Control { method: "GET", path: "/sandbox/report", about: About::All, work: Work::Process(records::report) },
-    Control { method: "GET", path: "/sandbox/deliveries", about: About::All, work: Work::Read(records::deliveries) },
-    Control { method: "GET", path: "/sandbox/deliveries/{event_id}", about: About::All, work: Work::Read(records::delivery) },
-    Control { method: "POST", path: "/sandbox/deliveries/{event_id}/resend", about: About::All, work: Work::Write(records::resend, None) },
+    control("GET", "/", Page, Read(page::index)),
+    control("GET", "/openapi.json", Page, Read(|_, _| page::document(page::SERVICE))),
+    control("GET", "/sandbox/openapi.json", Nothing, Read(|_, _| page::document(page::CONTROLS))),
+    control("POST", RESET_PATH, All, Write(records::reset, EVERYTHING)),
+    control("POST", "/sandbox/fixtures", Main, Write(fixtures::load, EVERYTHING)),
+    control("GET", "/sandbox/clock", All, Read(clock::show)),
+    control("POST", "/sandbox/clock", All, Write(clock::change, None)),
+    control("GET", "/sandbox/keys", All, Read(organization::keys)),
+    control("GET", "/sandbox/organization", Main, Read(organization::show)),
+    control("PUT", "/sandbox/organization", Main, Write(organization::merge, ORGANIZATION)),
+    control("GET", "/sandbox/organizations", All, Read(organization::list)),
+    control("POST", "/sandbox/organizations", All, Write(organization::add, ORGANIZATION)),
+    control("DELETE", ORGANIZATION_PATH, All, Write(organization::remove, EVERYTHING)),
+    control("GET", "/sandbox/bookings", All, Read(records::bookings)),
+    control("PUT", "/sandbox/bookings/{booking_id}", All, Write(records::set, None)),
+    control("GET", "/sandbox/bookings/{booking_id}/events", All, Read(records::events)),
+    control("GET", "/sandbox/scenarios", Main, Read(records::scenarios)),
+    control("GET", "/sandbox/inbox", All, Read(records::inbox)),
+    control("GET", "/sandbox/faults", All, Read(faults::list)),
+    control("POST", "/sandbox/faults", All, Write(faults::add, None)),
+    control("DELETE", "/sandbox/faults", All, Write(faults::clear, Some(ChangeTopic::Fault))),
+    control("DELETE", "/sandbox/faults/{id}", All, Write(faults::remove, Some(ChangeTopic::Fault))),
+    control("GET", "/sandbox/stream", All, Process(stream::answer)),
+    control("GET", "/sandbox/requests", All, Process(records::requests)),
+    control("GET", "/sandbox/requests/{id}", All, Process(records::request)),
+    control("GET", "/sandbox/report", All, Process(records::report)),
+    control("GET", "/sandbox/deliveries", All, Read(records::deliveries)),
+    control("GET", "/sandbox/deliveries/{event_id}", All, Read(records::delivery)),
+    control("POST", "/sandbox/deliveries/{event_id}/resend", All, Write(records::resend, None)),
 ];
 
 impl Control {
     fn parameters(&self) -> &'static [&'static str] {
         match self.path {
-            _ if self.about == About::None => &[],
+            _ if self.about == Nothing => &[],
             "/sandbox/requests" => {
                 &["organization", "limit", "status", "method", "path", "booking", "after"]
             }
@@ -102,8 +108,8 @@ impl Control {
 
     /// The request's organization. Fails on any parameter that would be ignored.
     fn organization(&self, request: &Request) -> Result<Option<String>> {
-        let main = (self.about == About::Main).then(|| Organization::MAIN.to_owned());
-        if self.about == About::Page {
+        let main = (self.about == Main).then(|| Organization::MAIN.to_owned());
+        if self.about == Page {
             return Ok(main);
         }
         let known = self.parameters();
@@ -137,11 +143,11 @@ pub(super) async fn answer(
     request.organization.clone_from(&owner);
     let store = &service.store;
     let mut response = match control.work {
-        Work::Read(work) => {
+        Read(work) => {
             let work = move |tx: &Tx<'_>| known(tx, &request).and_then(|()| work(tx, &request));
             store.read(owner.clone(), work).await.into_response()
         }
-        Work::Write(work, topic) => {
+        Write(work, topic) => {
             let judging = Arc::clone(service);
             let work = move |tx: &Tx<'_>| {
                 known(tx, &request)?;
@@ -167,7 +173,7 @@ pub(super) async fn answer(
             }
             outcome.into_response()
         }
-        Work::Process(work) => {
+        Process(work) => {
             let known = store.look(|tx| known(tx, &request));
             known.and_then(|()| work(service, &request)).into_response()
         }
