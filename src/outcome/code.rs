@@ -1,6 +1,7 @@
 //! All booking statuses and error codes: meaning, retry, what to do next, exit code.
 
 use super::Exit;
+pub(crate) use super::exit::Retry;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CodeKind {
@@ -24,51 +25,6 @@ impl CodeKind {
             CodeKind::Outcome => "booking error",
             CodeKind::Http => "HTTP status",
             CodeKind::Own => "bookctl",
-        }
-    }
-}
-
-/// Whether the same request may be sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Retry {
-    /// Nothing failed.
-    NotNeeded,
-    /// Nothing was done, or the same again does no harm.
-    Yes,
-    /// Nothing was done, and the request has to be corrected.
-    AfterFix,
-    /// Something may have been done.
-    AfterCheck,
-    /// Useless until something else has changed.
-    No,
-}
-
-impl Retry {
-    /// What an exit code alone tells.
-    pub(crate) fn after(exit: Exit) -> Self {
-        use Exit::{
-            ActionNeeded, BadSignature, Config, Declined, Done, Invalid, Network, NotAllowed,
-            NotFound, Processing, Providers, RateLimited, Refused, Service, Unauthorized, Usage,
-        };
-        match exit {
-            Done | Processing | ActionNeeded => Retry::NotNeeded,
-            RateLimited | Providers | Service | Network | Declined => Retry::Yes,
-            Usage | Config | Invalid => Retry::AfterFix,
-            Unauthorized | NotAllowed | NotFound | Refused | BadSignature => Retry::No,
-            // Something may have been done: a failed booking, a part of a batch, a signal, a
-            // failure after the booking.
-            _ => Retry::AfterCheck,
-        }
-    }
-
-    /// The word in JSON and in docs/errors.md.
-    pub(crate) fn word(self) -> Option<&'static str> {
-        match self {
-            Retry::NotNeeded => None,
-            Retry::Yes => Some("yes"),
-            Retry::AfterFix => Some("after_fix"),
-            Retry::AfterCheck => Some("after_check"),
-            Retry::No => Some("no"),
         }
     }
 }

@@ -204,7 +204,7 @@ impl Error {
                 Retry::Yes
             }
             (ErrorCode::Known(code), _) => code.entry().retry,
-            (ErrorCode::Other(_), exit) => Retry::after(exit),
+            (ErrorCode::Other(_), exit) => exit.retry(),
         }
     }
 

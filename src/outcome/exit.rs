@@ -2,8 +2,36 @@
 
 use std::process::ExitCode;
 
+/// Whether the same request may be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retry {
+    /// Nothing failed.
+    NotNeeded,
+    /// Nothing was done, or the same again does no harm.
+    Yes,
+    /// Nothing was done, and the request has to be corrected.
+    AfterFix,
+    /// Something may have been done.
+    AfterCheck,
+    /// Useless until something else has changed.
+    No,
+}
+
+impl Retry {
+    /// The word in JSON and in docs/errors.md.
+    pub(crate) fn word(self) -> Option<&'static str> {
+        match self {
+            Retry::NotNeeded => None,
+            Retry::Yes => Some("yes"),
+            Retry::AfterFix => Some("after_fix"),
+            Retry::AfterCheck => Some("after_check"),
+            Retry::No => Some("no"),
+        }
+    }
+}
+
 macro_rules! exits {
-    ($($name:ident = $code:literal, $meaning:literal, $booking:literal;)*) => {
+    ($($name:ident = $code:literal, $retry:ident, $meaning:literal, $booking:literal;)*) => {
         /// How a command ended. The number is the process's exit code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Exit {
@@ -29,6 +57,15 @@ macro_rules! exits {
                 }
             }
 
+            /// What this alone says. After most others, something may have been done: a failed
+            /// booking, a part of a batch, a signal, a failure after the booking.
+            pub(crate) fn retry(self) -> Retry {
+                match self {
+                    $(Exit::$name => Retry::$retry,)*
+                    Exit::OfProgram(_) => Retry::AfterCheck,
+                }
+            }
+
             /// What is certain about the booking after `book`, as a phrase.
             pub fn certainty(self) -> &'static str {
                 match self {
@@ -41,53 +78,53 @@ macro_rules! exits {
 }
 
 exits! {
-    Done = 0, "done, also with an empty list; for `book`, `continue` and `watch`: confirmed (or the status waited for)",
+    Done = 0, NotNeeded, "done, also with an empty list; for `book`, `continue` and `watch`: confirmed (or the status waited for)",
         "it is confirmed (or has the status waited for)";
-    Unclassified = 1, "other failure, such as a file that cannot be read",
+    Unclassified = 1, AfterCheck, "other failure, such as a file that cannot be read",
         "the message names the booking, if one was made";
-    Usage = 2, "invalid arguments, or required input or `--yes` missing where bookctl may not prompt",
+    Usage = 2, AfterFix, "invalid arguments, or required input or `--yes` missing where bookctl may not prompt",
         "nothing was sent";
-    Config = 3, "the configuration, a profile, the keyring or the journal cannot be used",
+    Config = 3, AfterFix, "the configuration, a profile, the keyring or the journal cannot be used",
         "nothing was sent";
-    Unauthorized = 4, "no API key, a wrong key, or a key for the wrong environment",
+    Unauthorized = 4, No, "no API key, a wrong key, or a key for the wrong environment",
         "nothing was booked";
-    NotAllowed = 5, "not allowed: scope, suspension, billing, test quota, or a live key is required",
+    NotAllowed = 5, No, "not allowed: scope, suspension, billing, test quota, or a live key is required",
         "nothing was booked";
-    NotFound = 6, "not found",
+    NotFound = 6, No, "not found",
         "nothing was booked";
-    Refused = 7, "rejected: by the venue, by the booking's status, no free slot, a change that was not made, or a key that belongs to another booking",
+    Refused = 7, No, "rejected: by the venue, by the booking's status, no free slot, a change that was not made, or a key that belongs to another booking",
         "nothing new was booked; an existing booking is unchanged";
-    Processing = 8, "still processing when the wait ended",
+    Processing = 8, NotNeeded, "still processing when the wait ended",
         "it exists and is not confirmed yet";
-    RateLimited = 9, "rate limited for longer than `--max-wait`",
+    RateLimited = 9, Yes, "rate limited for longer than `--max-wait`",
         "nothing was booked, unless the hint names `attempts resume`: then it may exist";
-    ActionNeeded = 10, "the booking is waiting for an action",
+    ActionNeeded = 10, NotNeeded, "the booking is waiting for an action",
         "it exists and waits for an answer";
-    Failed = 11, "the booking failed, expired or was cancelled instead",
+    Failed = 11, AfterCheck, "the booking failed, expired or was cancelled instead",
         "it exists and has ended";
-    Invalid = 12, "the request is invalid",
+    Invalid = 12, AfterFix, "the request is invalid",
         "nothing was booked";
-    Providers = 13, "every provider failed, or none can handle the request",
+    Providers = 13, Yes, "every provider failed, or none can handle the request",
         "nothing was booked";
-    Service = 14, "the service failed; a booking request that may have booked exits with 16 instead",
+    Service = 14, Yes, "the service failed; a booking request that may have booked exits with 16 instead",
         "nothing was booked";
-    Network = 15, "the service could not be reached, or its response to a read could not be used; for `watch` and `show --exit-status`: a status that bookctl does not know",
+    Network = 15, Yes, "the service could not be reached, or its response to a read could not be used; for `watch` and `show --exit-status`: a status that bookctl does not know",
         "no booking was requested";
-    OutcomeUnknown = 16, "unknown: a booking may exist, or is not as requested; run `bookctl attempts` before you send anything again",
+    OutcomeUnknown = 16, AfterCheck, "unknown: a booking may exist, or is not as requested; run `bookctl attempts` before you send anything again",
         "it may exist: `bookctl attempts resume` finds out";
-    Declined = 17, "declined at a prompt; nothing was sent",
+    Declined = 17, Yes, "declined at a prompt; nothing was sent",
         "nothing was sent";
-    PartialBatch = 18, "part of a batch failed, or a webhook drill found a failure",
+    PartialBatch = 18, AfterCheck, "part of a batch failed, or a webhook drill found a failure",
         "see the result line of each row";
-    BadSignature = 19, "a webhook signature is invalid",
+    BadSignature = 19, No, "a webhook signature is invalid",
         "no booking is involved";
-    HungUp = 129, "hung up (SIGHUP): the terminal, or on Windows the console, was closed",
+    HungUp = 129, AfterCheck, "hung up (SIGHUP): the terminal, or on Windows the console, was closed",
         "if anything was sent, the message names the key or the booking";
-    Interrupted = 130, "interrupted (Ctrl-C)",
+    Interrupted = 130, AfterCheck, "interrupted (Ctrl-C)",
         "if anything was sent, the message names the key or the booking";
-    Quit = 131, "quit (SIGQUIT)",
+    Quit = 131, AfterCheck, "quit (SIGQUIT)",
         "if anything was sent, the message names the key or the booking";
-    Terminated = 143, "terminated (SIGTERM, or on Windows Ctrl-Break)",
+    Terminated = 143, AfterCheck, "terminated (SIGTERM, or on Windows Ctrl-Break)",
         "if anything was sent, the message names the key or the booking";
 }
 

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use crate::outcome::code::{ALL, CodeEntry, Retry, entry};
+use crate::outcome::code::{ALL, CodeEntry, entry};
 use crate::outcome::similar::did_you_mean;
 use crate::outcome::word::Word;
 use crate::outcome::{Error, Exit, Result};
@@ -93,7 +93,7 @@ impl From<Exit> for Row {
             meaning: exit.meaning(),
             next: exit.certainty(),
             exit_code: exit.code(),
-            retry: Retry::after(exit).word(),
+            retry: exit.retry().word(),
             tell_guest: None,
             error_codes: ALL.iter().filter(|it| it.exit == exit).map(|it| it.name).collect(),
             exit,
