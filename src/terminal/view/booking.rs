@@ -7,11 +7,10 @@ use serde_json::Value;
 use super::fields::{Fields, change_text};
 use super::local_bookings::{line_cells, time_left, tone_and_word};
 use super::terms::TermsReader;
-use super::{capitalised, joined, next_step, venue_place};
+use super::{capitalised, joined, venue_place};
 use crate::json::{Document, plain};
 use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
-use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::field_value::FieldValue;
@@ -108,19 +107,6 @@ impl BookingView {
         }
     }
 
-    pub(crate) fn restrictions(&self) -> Option<String> {
-        next_step::limits(&self.booking, self.venue.as_ref(), &self.dialect, self.certainty)
-    }
-
-    pub(crate) fn commands(&self) -> Vec<String> {
-        let is_waiting = self.booking.status() == Status::RequiresAction;
-        if self.is_answered && is_waiting || self.booking.is_overdue(self.now) {
-            return vec![shell::command("show", self.booking.id(), "")];
-        }
-        let is_limited = self.restrictions().is_some();
-        next_step::commands(&self.booking, &self.dialect, self.now, is_limited)
-    }
-
     fn state<'a>(&'a self, page: &mut Page, fields: &mut Fields<'a>) {
         let booking = &self.booking;
         let status = booking.status();
@@ -162,8 +148,7 @@ impl BookingView {
         page.field_if(again_what, again);
         page.field_if("tell guest", known.and_then(|entry| entry.code.for_the_guest()));
         if status == Status::RequiresAction {
-            let (dialect, certainty) = (&self.dialect, self.certainty);
-            next_step::pause(page, fields, booking, dialect, self.now, certainty);
+            self.pause(page, fields);
         }
     }
 
@@ -268,7 +253,7 @@ impl BookingView {
         page.field_if(label, text);
     }
 
-    fn moment(&self, at: Timestamp) -> String {
+    pub(super) fn moment(&self, at: Timestamp) -> String {
         dated(at, self.now, &system_zone())
     }
 }

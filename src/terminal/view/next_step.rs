@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::fields::{Fields, is_scalar, raw};
-use super::joined;
+use super::{BookingView, joined};
 use crate::json::plain;
 use crate::outcome::code::Retry;
 use crate::platform::shell;
@@ -14,8 +14,6 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::documents::money::{is_unit_known, money};
 use crate::service::documents::venue::Venue;
 use crate::service::mapping::{Dialect, Pause, scalars};
-use crate::service::time::text::dated;
-use crate::service::time::zone::system_zone;
 use crate::terminal::output::Page;
 
 #[derive(Clone, Debug)]
@@ -63,65 +61,116 @@ pub(crate) fn requested_fields(action: Option<&Value>) -> Vec<RequestedField<'_>
     requested.collect()
 }
 
-/// Adds what is needed, where it was sent, the service's own words, and when it expires.
-pub(super) fn pause<'a>(
-    page: &mut Page,
-    fields: &mut Fields<'a>,
-    booking: &'a Booking,
-    dialect: &Dialect,
-    now: Timestamp,
-    certainty: Certainty,
-) {
-    match booking.next_action() {
-        Some(action @ Value::String(text)) => {
-            page.field("waiting for", text);
-            fields.took(action);
-        }
-        Some(action) => {
-            let mut text = |name: &str| action.get(name).and_then(|it| fields.text_of(it));
-            let kind = text(&dialect.next_action_type_field).map(str::to_owned);
-            let what = match dialect.pause(Some(action)) {
-                Pause::Otp => Some("one-time code".to_owned()),
-                Pause::Payment => Some("payment approval".to_owned()),
-                Pause::Other => kind.map(|it| it.replace('_', " ")),
-            };
-            let sent = text("sent_to").map(|to| match text("channel") {
-                Some(channel) => format!("sent to {to} by {channel}"),
-                None => format!("sent to {to}"),
-            });
-            let waiting_for = match (what, sent) {
-                (Some(what), Some(sent)) => Some(format!("{what} ({sent})")),
-                (what, sent) => what.or(sent),
-            };
-            page.field_if("waiting for", waiting_for);
-            page.field_if("message", text("message"));
-            page.field_if("amount", amount(fields, action, certainty));
-            if let Some(request) = action.get("psp_request") {
-                page.field_if("payment data", parts(request));
-                fields.took(request);
+impl BookingView {
+    /// Adds what is needed, where it was sent, the service's own words, and when it expires.
+    pub(super) fn pause<'a>(&'a self, page: &mut Page, fields: &mut Fields<'a>) {
+        match self.booking.next_action() {
+            Some(action @ Value::String(text)) => {
+                page.field("waiting for", text);
+                fields.took(action);
             }
-            let requested = requested_fields(Some(action));
-            let names = requested.iter().map(|field| match &field.label {
-                Some(label) => format!("{} ({label})", field.name),
-                None => field.name.clone(),
-            });
-            let names = names.collect::<Vec<_>>().join(", ");
-            page.field_if("fields", Some(names).filter(|names| !names.is_empty()));
-            for value in requested.into_iter().flat_map(|field| field.displayed) {
+            Some(action) => {
+                let mut text = |name: &str| action.get(name).and_then(|it| fields.text_of(it));
+                let kind = text(&self.dialect.next_action_type_field).map(str::to_owned);
+                let what = match self.dialect.pause(Some(action)) {
+                    Pause::Otp => Some("one-time code".to_owned()),
+                    Pause::Payment => Some("payment approval".to_owned()),
+                    Pause::Other => kind.map(|it| it.replace('_', " ")),
+                };
+                let sent = text("sent_to").map(|to| match text("channel") {
+                    Some(channel) => format!("sent to {to} by {channel}"),
+                    None => format!("sent to {to}"),
+                });
+                let waiting_for = match (what, sent) {
+                    (Some(what), Some(sent)) => Some(format!("{what} ({sent})")),
+                    (what, sent) => what.or(sent),
+                };
+                page.field_if("waiting for", waiting_for);
+                page.field_if("message", text("message"));
+                page.field_if("amount", amount(fields, action, self.certainty));
+                if let Some(request) = action.get("psp_request") {
+                    page.field_if("payment data", parts(request));
+                    fields.took(request);
+                }
+                let requested = requested_fields(Some(action));
+                let names = requested.iter().map(|field| match &field.label {
+                    Some(label) => format!("{} ({label})", field.name),
+                    None => field.name.clone(),
+                });
+                let names = names.collect::<Vec<_>>().join(", ");
+                page.field_if("fields", Some(names).filter(|names| !names.is_empty()));
+                for value in requested.into_iter().flat_map(|field| field.displayed) {
+                    fields.took(value);
+                }
+            }
+            None => {}
+        }
+        let booking = &self.booking;
+        if let Some(deadline) = booking.waits_until() {
+            let label = if deadline > self.now { "expires" } else { "expired" };
+            page.field(label, self.moment(deadline));
+            // The booking repeats the deadline of its action.
+            let own = booking.value().get("expires_at");
+            let repeats = own.filter(|own| Some(*own) == booking.deadline_value());
+            for value in booking.deadline_value().into_iter().chain(repeats) {
                 fields.took(value);
             }
         }
-        None => {}
     }
-    if let Some(deadline) = booking.waits_until() {
-        let label = if deadline > now { "expires" } else { "expired" };
-        page.field(label, dated(deadline, now, &system_zone()));
-        // The booking repeats the deadline of its action.
-        let own = booking.value().get("expires_at");
-        let repeats = own.filter(|own| Some(*own) == booking.deadline_value());
-        for value in booking.deadline_value().into_iter().chain(repeats) {
-            fields.took(value);
+
+    /// Why the booking can neither be changed nor cancelled, if the service or its provider says so.
+    pub(crate) fn restrictions(&self) -> Option<String> {
+        let (booking, venue) = (&self.booking, self.venue.as_ref());
+        let provider = booking.str("provider")?;
+        let was_said =
+            matches!(booking.error_code(), Some("cancellation_unsupported" | "modify_unsupported"));
+        let known = restriction(provider, venue, &self.dialect, self.certainty);
+        let limits = known.or_else(|| was_said.then(|| call_the_venue(provider, venue)));
+        limits.filter(|_| booking.status() == Status::Confirmed)
+    }
+
+    /// The commands that can follow.
+    pub(crate) fn commands(&self) -> Vec<String> {
+        let (booking, now) = (&self.booking, self.now);
+        let command = |name, flags| shell::command(name, booking.id(), flags);
+        match booking.status() {
+            Status::RequiresAction if self.is_answered => vec![command("show", "")],
+            _ if booking.is_overdue(now) => vec![command("show", "")],
+            Status::RequiresAction => self.answers(),
+            Status::Confirmed if booking.is_over(now) => vec![command("book --like", "--at WHEN")],
+            Status::Confirmed if self.restrictions().is_some() => vec![],
+            Status::Confirmed => vec![
+                command("modify", "--at WHEN"),
+                command("modify", "--party N"),
+                command("cancel", ""),
+            ],
+            Status::Failed | Status::Expired | Status::Cancelled => book_again(booking, now),
+            Status::Processing => vec![command("watch", "")],
+            Status::Other(_) => vec![command("show", ""), command("watch", "")],
         }
+    }
+
+    fn answers(&self) -> Vec<String> {
+        let (booking, action) = (&self.booking, self.booking.next_action());
+        let command = |flags: &str| shell::command("continue", booking.id(), flags);
+        let flags: &[&str] = match self.dialect.pause(action) {
+            Pause::Otp => &["--otp CODE"],
+            Pause::Payment => &["--psp-response @answer.json", "--psp-abort"],
+            Pause::Other => {
+                let requested = requested_fields(action).into_iter();
+                let flags = requested.map(|field| format!("-F {}=VALUE", shell::word(&field.name)));
+                let flags = flags.collect::<Vec<_>>().join(" ");
+                if !flags.is_empty() {
+                    return vec![command(&flags)];
+                }
+                // Only a payment has a deadline of its own (spec, Booking).
+                match booking.deadline_value() {
+                    Some(_) => &["--psp-response @answer.json", "--psp-abort", "-F key=VALUE"],
+                    None => &["--otp CODE", "--psp-response @answer.json", "-F key=VALUE"],
+                }
+            }
+        };
+        flags.iter().map(|flags| command(flags)).collect()
     }
 }
 
@@ -172,68 +221,6 @@ fn call_the_venue(provider: &str, venue: Option<&Venue>) -> String {
     });
     let number = number.unwrap_or_default();
     format!("{provider} can neither change nor cancel a booking: call the venue{number}")
-}
-
-/// Why a booking can neither be changed nor cancelled, if the service or its provider says so.
-pub(super) fn limits(
-    booking: &Booking,
-    venue: Option<&Venue>,
-    dialect: &Dialect,
-    certainty: Certainty,
-) -> Option<String> {
-    let provider = booking.str("provider")?;
-    let was_said =
-        matches!(booking.error_code(), Some("cancellation_unsupported" | "modify_unsupported"));
-    let known = restriction(provider, venue, dialect, certainty);
-    let limits = known.or_else(|| was_said.then(|| call_the_venue(provider, venue)));
-    limits.filter(|_| booking.status() == Status::Confirmed)
-}
-
-/// `is_limited`: whether it can neither be changed nor cancelled.
-pub(super) fn commands(
-    booking: &Booking,
-    dialect: &Dialect,
-    now: Timestamp,
-    is_limited: bool,
-) -> Vec<String> {
-    let id = booking.id();
-    let command = |name, flags| shell::command(name, id, flags);
-    match booking.status() {
-        Status::RequiresAction => answers(booking, dialect),
-        Status::Confirmed if booking.is_over(now) => vec![command("book --like", "--at WHEN")],
-        Status::Confirmed if is_limited => vec![],
-        Status::Confirmed => vec![
-            command("modify", "--at WHEN"),
-            command("modify", "--party N"),
-            command("cancel", ""),
-        ],
-        Status::Failed | Status::Expired | Status::Cancelled => book_again(booking, now),
-        Status::Processing => vec![command("watch", "")],
-        Status::Other(_) => vec![command("show", ""), command("watch", "")],
-    }
-}
-
-fn answers(booking: &Booking, dialect: &Dialect) -> Vec<String> {
-    let (id, action) = (booking.id(), booking.next_action());
-    let command = |flags: &str| shell::command("continue", id, flags);
-    let flags: &[&str] = match dialect.pause(action) {
-        Pause::Otp => &["--otp CODE"],
-        Pause::Payment => &["--psp-response @answer.json", "--psp-abort"],
-        Pause::Other => {
-            let requested = requested_fields(action).into_iter();
-            let flags = requested.map(|field| format!("-F {}=VALUE", shell::word(&field.name)));
-            let flags = flags.collect::<Vec<_>>().join(" ");
-            if !flags.is_empty() {
-                return vec![command(&flags)];
-            }
-            // Only a payment has a deadline of its own (spec, Booking).
-            match booking.deadline_value() {
-                Some(_) => &["--psp-response @answer.json", "--psp-abort", "-F key=VALUE"],
-                None => &["--otp CODE", "--psp-response @answer.json", "-F key=VALUE"],
-            }
-        }
-    };
-    flags.iter().map(|flags| command(flags)).collect()
 }
 
 /// The commands that book again at another time and list other slots, if booking again is safe.
