@@ -131,7 +131,13 @@ impl Parts {
 impl Startup {
     pub(crate) fn new(flags: &Flags, environment: Environment, out: Output) -> Result<Self> {
         LockWaitSettings::set(flags.timeout, (!flags.quiet).then_some(Output::trace as fn(&str)));
-        refuse_impossible_clock(SystemTime::now())?;
+        // Idempotency keys begin with the milliseconds since 1970; a `Date` has a 4-digit year.
+        let now = SystemTime::now();
+        if now < SystemTime::UNIX_EPOCH || Timestamp::try_from(now).is_err() {
+            let what =
+                "this computer's clock shows a time before 1970 or after 9999; nothing was sent";
+            return Err(Error::config(what).hint("set the clock, then try again"));
+        }
         let terminals = Terminals::detect();
         // What the user set comes first: they can change it. Questions go to stderr.
         let reasons = [
@@ -167,14 +173,4 @@ impl Startup {
         };
         Ok(Startup { ui: Ui { out, prompter, warned: RefCell::default() }, settings })
     }
-}
-
-/// Idempotency keys begin with the milliseconds since 1970; a `Date` header has a 4-digit year.
-fn refuse_impossible_clock(now: SystemTime) -> Result<()> {
-    let possible = now >= SystemTime::UNIX_EPOCH && Timestamp::try_from(now).is_ok();
-    if possible {
-        return Ok(());
-    }
-    let what = "this computer's clock shows a time before 1970 or after 9999; nothing was sent";
-    Err(Error::config(what).hint("set the clock, then try again"))
 }

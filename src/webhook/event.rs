@@ -191,7 +191,7 @@ pub(crate) const KINDS: [&str; 7] = [
     "booking.modified",
 ];
 
-/// The fields of a booking's summary; the optional ones come last.
+/// The fields of a booking's summary in their order; the optional ones come last.
 const SUMMARY_FIELDS: &str =
     "id object status provider error_code error_message next_action last_modification";
 
@@ -209,7 +209,11 @@ impl SampleEvent {
         now: Timestamp,
     ) -> Self {
         let summary = match booking {
-            Some(booking) => summary_of(booking),
+            Some(booking) => {
+                let fields = SUMMARY_FIELDS.split(' ');
+                let field = |name: &str| Some((name.to_owned(), booking.get(name)?.clone()));
+                Value::Object(fields.filter_map(field).collect())
+            }
             None => invented_summary(kind, dialect, now),
         };
         let (id_field, type_field) = (&dialect.event_id_field, &dialect.event_type_field);
@@ -253,14 +257,6 @@ fn insert(event: &mut Map<String, Value>, name: &str, own: &str, value: Value) {
     if !is_set {
         event.insert(own.to_owned(), value);
     }
-}
-
-/// The summary of a booking in an event: some of its fields, in the order of [`SUMMARY_FIELDS`].
-fn summary_of(booking: &Value) -> Value {
-    let fields = SUMMARY_FIELDS
-        .split(' ')
-        .filter_map(|field| Some((field.to_owned(), booking.get(field)?.clone())));
-    Value::Object(fields.collect())
 }
 
 /// The status of a booking in an event of this kind; a modified booking stays confirmed.

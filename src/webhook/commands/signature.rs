@@ -152,9 +152,11 @@ pub(crate) async fn check(
     let tolerance = Some(tolerance).filter(|it| !it.is_zero());
     let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let body = read_body(source).await?;
-    let header = without_name(&args.signature, &name);
+    // The whole line may have been given.
+    let value = args.signature.split_once(':');
+    let value = value.filter(|(before, _)| before.trim().eq_ignore_ascii_case(&name));
+    let header = value.map_or(&*args.signature, |(_, value)| value).trim().as_bytes();
     let now = args.now.unwrap_or_else(|| Timestamp::now().as_second());
-    let header = header.as_bytes();
     let verified = verify(&secrets.all, header, &body, now, tolerance);
     let verified = verified.map_err(|why| match Header::parse(header).ok() {
         Some(header) if args.explain && why == Unverified::Mismatch => {
@@ -170,12 +172,6 @@ pub(crate) async fn check(
         tolerance_seconds: tolerance.map(|it| it.as_secs()),
         secret: verified.secret + 1,
     })
-}
-
-/// The header's value, without its name if the whole line was given.
-fn without_name<'a>(value: &'a str, name: &str) -> &'a str {
-    let rest = value.split_once(':').filter(|(before, _)| before.trim().eq_ignore_ascii_case(name));
-    rest.map_or(value, |(_, rest)| rest).trim()
 }
 
 /// The error (19), with its cause as a word for scripts.
