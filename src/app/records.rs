@@ -99,8 +99,7 @@ impl Records {
     }
 
     pub(crate) fn database(&self, shared: &SharedJournal) -> Result<Database> {
-        let settings = &self.settings;
-        shared_journal::database(&self.ui.out, &settings.environment, &settings.paths, shared)
+        shared_journal::database(&self.ui, &self.settings, shared)
     }
 
     pub(crate) fn maker(&self) -> Actor {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
-use crate::app::block_on;
+use crate::app::{Settings, Ui, block_on};
 use crate::config::{Environment, Paths, SharedJournal};
 use crate::journal::Actor;
 use crate::outcome::{Code, Error, Result};
@@ -12,25 +12,19 @@ use crate::platform::postgres::{Database, Login};
 use crate::platform::system::{files, process};
 use crate::platform::{private_file, shell};
 use crate::secrets::{Item, Secret, Vault, register_secret};
-use crate::terminal::output::Output;
 
 /// The database of a shared journal. Connects to nothing yet. Its password is that of PostgreSQL's
 /// tools: `PGPASSWORD`, `PGPASSFILE`, `~/.pgpass`; else the one that `auth login` stored.
-pub(crate) fn database(
-    out: &Output,
-    environment: &Environment,
-    paths: &Paths,
-    journal: &SharedJournal,
-) -> Result<Database> {
-    let address = &journal.address;
+pub(crate) fn database(ui: &Ui, settings: &Settings, journal: &SharedJournal) -> Result<Database> {
+    let (address, environment) = (&journal.address, &settings.environment);
     let user = address.user.clone().unwrap_or_else(|| maker(environment).user);
     let own = address.password.clone();
     let mut password = own.or_else(|| Environment::text(&environment.pgpassword));
     if password.is_none() {
-        password = in_file(out, environment, journal, &user)?;
+        password = in_file(ui, settings, journal, &user)?;
     }
     if password.is_none() {
-        password = read_stored_password(paths, journal)?;
+        password = read_stored_password(&settings.paths, journal)?;
     }
     if let Some(password) = &password {
         register_secret(password);
@@ -50,18 +44,18 @@ pub(crate) fn maker(environment: &Environment) -> Actor {
 
 /// The password in a file that the user alone can read, as for `psql`.
 fn in_file(
-    out: &Output,
-    environment: &Environment,
+    ui: &Ui,
+    settings: &Settings,
     journal: &SharedJournal,
     user: &str,
 ) -> Result<Option<String>> {
-    let named = environment.pgpassfile.as_ref().map(PathBuf::from);
+    let named = settings.environment.pgpassfile.as_ref().map(PathBuf::from);
     let Some(file) = named.or_else(Paths::pgpass) else {
         return Ok(None);
     };
     if files::is_open_to_others(&file) {
         let file = file.display().to_string();
-        out.warn(&format!(
+        ui.out.warn(&format!(
             "the passwords in {file} are not used, because others can read it. To use them: {}",
             files::closing_command(&shell::word(&file))
         ));

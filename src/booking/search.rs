@@ -57,7 +57,8 @@ pub(crate) struct Args {
     extra: ExtraFields,
 }
 
-pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let point = args.lat.zip(args.lon);
     let point = point.map(|(latitude, longitude)| SearchLocation::At { latitude, longitude });
     let place = args.near.or(point);
@@ -74,7 +75,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
         providers: args.provider,
     };
     let query = SearchQuery::new(WriteKind::Search, &wish, args.extra.body()?);
-    let pages = pages::find_venues(api, records, &query, args.limit.get()).await?;
+    let pages = pages::find_venues(parts, &query, args.limit.get()).await?;
     let venues = &pages.items;
     records.remember_rows(RecentList::Venues, venues.iter().map(Venue::id));
     let list = DocumentView(pages.document, |_| venues_page(venues));

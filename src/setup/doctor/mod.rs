@@ -107,7 +107,7 @@ fn broken_configuration(setup: &Startup, error: &Error) -> String {
 }
 
 fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {
-    let open = database(&setup.ui.out, &setup.settings.environment, &setup.settings.paths, shared)
+    let open = database(&setup.ui, &setup.settings, shared)
         .map(|database| Journal::open_shared(database, Scope::default()));
     examined(open, &format!("{}: ", shared.address))
 }
