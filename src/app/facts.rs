@@ -13,7 +13,7 @@ use crate::config::{Place, Service, Target};
 use crate::outcome::{Error, Result};
 use crate::platform::ownership;
 use crate::sandbox::{self, OpenError, Sandbox};
-use crate::secrets::{Item, KeySource, Secret, Vault};
+use crate::secrets::{KeySource, Vault};
 use crate::service::documents::certainty::Certainty;
 use crate::service::mapping::{Dialect, Mapping};
 use crate::terminal::output::Output;
@@ -90,16 +90,6 @@ impl Facts {
             },
             (None, None) => KeySource::Nowhere,
         }
-    }
-
-    /// The webhook secret that is stored for the profile and exactly this origin.
-    pub(crate) async fn stored_webhook_secret(&self) -> Result<Option<Secret>> {
-        let Some(account) = self.target.service().and_then(Service::account) else {
-            return Ok(None);
-        };
-        let vault = Vault::new(self.settings.paths.secrets.clone());
-        let found = vault.find(&account, Item::WebhookSecret).await?;
-        Ok(found.map(|found| found.secret))
     }
 
     /// Whether a request would carry a key, as far as that is known without opening a keyring.

@@ -62,27 +62,20 @@ impl InFlight {
         }
     }
 
-    /// What an interrupt says of it, and how to continue.
-    fn wording(&self) -> (String, String) {
-        match (self.sent(), self) {
-            (Some((noun, check)), _) => {
-                (format!(" while {noun} was being sent; the outcome is unknown"), check)
-            }
-            (None, InFlight::Other(certain, next)) => (format!("; {certain}"), next.clone()),
-            _ => ("; nothing was changed".to_owned(), String::new()),
-        }
-    }
-
     /// Adds to an interrupt what the person needs to know, in a batch of all its rows. Other errors
     /// pass unchanged.
     pub(crate) fn explain(&self, mut error: Error, batch: Option<&BatchProgress>) -> Error {
         if error.code != Code::Interrupted {
             return error;
         }
-        let (mut wording, mut hint) = self.wording();
-        if let Some(batch) = batch {
-            (wording, hint) = (format!("; {}", batch.done), batch.hint.clone());
-        }
+        let (mut wording, hint) = match (batch, self.sent(), self) {
+            (Some(batch), ..) => (format!("; {}", batch.done), batch.hint.clone()),
+            (None, Some((noun, check)), _) => {
+                (format!(" while {noun} was being sent; the outcome is unknown"), check)
+            }
+            (None, None, InFlight::Other(certain, next)) => (format!("; {certain}"), next.clone()),
+            _ => ("; nothing was changed".to_owned(), String::new()),
+        };
         if let InFlight::Creating(key) = self {
             wording += if batch.is_some() { ", and the result of one is unknown" } else { "" };
             error.idempotency_key = Some(key.clone());

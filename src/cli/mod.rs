@@ -206,7 +206,11 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
         return usage.hint(if command.get_name() == whole.get_name() {
             format!("see `{path} --help`")
         } else {
-            format!("{}; see `{path} --help`", subcommands(command))
+            // `pass init, copy or status`
+            let displayed = command.get_subcommands().filter(|it| !it.is_hide_set());
+            let names = displayed.map(clap::Command::get_name).filter(|it| *it != "help");
+            let names = either(&names.collect::<Vec<_>>()).unwrap_or_default();
+            format!("pass {names}; see `{path} --help`")
         });
     }
     let usage = Error::usage(first_sentence(error));
@@ -279,13 +283,6 @@ fn with_more_words(command: &clap::Command, path: &str, word: &str) -> Option<St
     }
     let takes_text = command.get_positionals().any(|it| it.get_id() == "booking");
     takes_text.then(|| "put a text of several words in quotes.".to_owned())
-}
-
-/// The commands below this one: `pass init, copy or status`.
-fn subcommands(command: &clap::Command) -> String {
-    let displayed = command.get_subcommands().filter(|it| !it.is_hide_set());
-    let names: Vec<_> = displayed.map(clap::Command::get_name).filter(|it| *it != "help").collect();
-    format!("pass {}", either(&names).unwrap_or_default())
 }
 
 /// The flags that take a secret, including ones that do not exist but that people may try.

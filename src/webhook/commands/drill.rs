@@ -81,7 +81,8 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     }
     let report = Report::new(handler.url.to_string(), state_checked, findings);
     ui.out.emit(&report)?;
-    if report.nothing_was_accepted() {
+    let mut responses = report.checks.iter().flat_map(|check| &check.responses);
+    if !responses.any(|it| it.as_u64().is_some_and(|it| (200..300).contains(&it))) {
         ui.out.warn(
             "your handler accepted no event, not even the valid ones: check that it uses the same secret, and receives \
              webhooks at this address",

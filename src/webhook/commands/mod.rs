@@ -16,11 +16,11 @@ use crate::app::in_flight::InFlight;
 use crate::app::input::read_stdin;
 use crate::app::plan::{Needs, ServiceNeed};
 use crate::app::{Api, Parts, Settings};
-use crate::config::{Environment, Place};
+use crate::config::{Environment, Place, Service};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::ownership;
 use crate::sandbox::Options;
-use crate::secrets::Secret;
+use crate::secrets::{Item, Secret, Vault};
 use crate::service::client::Call;
 use crate::terminal::output::Output;
 use crate::terminal::prompt::Question;
@@ -169,9 +169,15 @@ async fn webhook_secrets(parts: &Parts, from_stdin: bool) -> Result<WebhookSecre
         return WebhookSecrets::parse(&text)
             .map_err(|why| Error::config(format!("BOOKCTL_WEBHOOK_SECRET {why}")).hint(SHAPE));
     }
-    let recorded = api.facts.stored_webhook_secret().await;
-    if let Ok(Some(secret)) = recorded {
-        return Ok(WebhookSecrets { all: vec![secret], is_sandboxs: false });
+    let service = api.facts.target().service();
+    let recorded = match service.and_then(Service::account) {
+        Some(account) => {
+            Vault::new(settings.paths.secrets.clone()).find(&account, Item::WebhookSecret).await
+        }
+        None => Ok(None),
+    };
+    if let Ok(Some(found)) = recorded {
+        return Ok(WebhookSecrets { all: vec![found.secret], is_sandboxs: false });
     }
     // A sandbox tells its secret, so that it needs no keyring.
     if let Some(secret) = sandbox_secret(parts).await? {
@@ -181,7 +187,6 @@ async fn webhook_secrets(parts: &Parts, from_stdin: bool) -> Result<WebhookSecre
     let ways = "set BOOKCTL_WEBHOOK_SECRET, pass --secret-stdin, or store it with: \
                 bookctl auth login --profile NAME --webhook-secret-stdin";
     recorded.map_err(|error| error.hint(ways))?;
-    let service = api.facts.target().service();
     let service = service.map(|it| format!(" for {}", it.base_url.origin())).unwrap_or_default();
     Err(Error::new(Code::NoSecret, format!("there is no webhook secret{service}")).hint(ways))
 }

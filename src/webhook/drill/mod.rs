@@ -133,11 +133,6 @@ impl Report {
         let failed = checks.iter().filter(|it| it.verdict == "failed").count();
         Report { url, passed: checks.len() - failed, failed, state_checked, checks }
     }
-
-    pub(crate) fn nothing_was_accepted(&self) -> bool {
-        let mut responses = self.checks.iter().flat_map(|check| &check.responses);
-        !responses.any(|it| it.as_u64().is_some_and(|it| (200..300).contains(&it)))
-    }
 }
 
 /// The status that a handler should have in the end for the booking whose events come out of order.
