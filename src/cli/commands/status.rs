@@ -31,10 +31,8 @@ fn index_page(index: &Value, address: &str, now: Timestamp) -> Page {
     let time = fields.time("server_time").and_then(|(_, it)| it.instant);
     page.field_if("time", fields.time_text("server_time"));
     page.field_if("clock", time.map(|time| difference(now, time)));
-    if index.get("sandbox") == Some(&Value::Bool(true)) {
-        fields.take("sandbox");
-        page.field("sandbox", "yes: nothing is really booked");
-    }
+    let is_sandbox = fields.read("sandbox", |it| it.as_bool().filter(|it| *it));
+    page.field_if("sandbox", is_sandbox.map(|_| "yes: nothing is really booked"));
     let endpoints = index.get("endpoints").and_then(Value::as_array);
     let mut rows = Vec::new();
     for endpoint in endpoints.into_iter().flatten() {

@@ -34,11 +34,20 @@ impl<'a> Fields<'a> {
         self.taken.push(value);
     }
 
-    /// The value at a path, which is shown in whole.
-    pub(crate) fn take(&mut self, path: &str) -> Option<&'a Value> {
+    /// What is read of the value at a path, which is shown in whole then. Anything else is left.
+    pub(crate) fn read<T>(
+        &mut self,
+        path: &str,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Option<T> {
         let found = self.get(path)?;
+        let read = read(found)?;
         self.took(found);
-        Some(found)
+        Some(read)
+    }
+
+    pub(crate) fn take(&mut self, path: &str) -> Option<&'a Value> {
+        self.read(path, Some)
     }
 
     /// The text at a path. Anything else there is left.
@@ -54,26 +63,17 @@ impl<'a> Fields<'a> {
 
     /// The scalar at a path, as text. An object or a list there is left.
     pub(crate) fn scalar(&mut self, path: &str) -> Option<String> {
-        let found = self.get(path)?;
-        let text = Some(plain(found)).filter(|it| is_scalar(found) && !it.is_empty())?;
-        self.took(found);
-        Some(text)
+        self.read(path, |it| Some(plain(it)).filter(|text| is_scalar(it) && !text.is_empty()))
     }
 
     /// The time at a path, in any form that is understood. Anything else there is left.
     pub(crate) fn time(&mut self, path: &str) -> Option<(&'a Value, DocumentTime)> {
-        let found = self.get(path)?;
-        let time = DocumentTime::read(found)?;
-        self.took(found);
-        Some((found, time))
+        self.read(path, |it| Some((it, DocumentTime::read(it)?)))
     }
 
     /// The time at a path for people; a scalar that is not understood as it came.
     pub(crate) fn time_text(&mut self, path: &str) -> Option<String> {
-        let found = self.get(path).filter(|it| is_scalar(it))?;
-        let text = Some(time_text(found)).filter(|text| !text.is_empty())?;
-        self.took(found);
-        Some(text)
+        self.read(path, |it| Some(time_text(it)).filter(|text| is_scalar(it) && !text.is_empty()))
     }
 
     /// What was not taken: every value that says something, with its path. An amount with its

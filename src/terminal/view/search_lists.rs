@@ -1,6 +1,8 @@
 //! The venues of a search, and the slots of a venue with their terms. Their row numbers are saved
 //! as `@1`, `@2`, ….
 
+use serde_json::Value;
+
 use super::fields::Fields;
 use super::terms::{Terms, TermsReader};
 use super::{joined, numbered, time_cell};
@@ -52,19 +54,11 @@ impl VenueDetails {
             fields.text("city");
             fields.text("country");
         }
-        let level = fields.get("price_level").and_then(|it| it.as_u64());
-        let price = level.filter(|level| (1..10).contains(level));
-        if price.is_some() {
-            fields.scalar("price_level");
-        }
-        let away = fields.get("distance_km").and_then(|it| it.as_f64());
-        if away.is_some() {
-            fields.scalar("distance_km");
-        }
+        let price_level = |it: &Value| it.as_u64().filter(|level| (1..10).contains(level));
         VenueDetails {
             address,
-            price,
-            away,
+            price: fields.read("price_level", price_level),
+            away: fields.read("distance_km", Value::as_f64),
             providers: texts(&mut fields, "providers").or_else(|| fields.scalar("provider")),
             tags: texts(&mut fields, "tags"),
             also: fields.rest_text(),
@@ -74,11 +68,8 @@ impl VenueDetails {
 
 /// A list of texts, as one text. Any other list is left.
 fn texts(fields: &mut Fields<'_>, name: &str) -> Option<String> {
-    let list = fields.get(name)?.as_array()?;
-    if !list.iter().all(|it| it.is_string()) {
-        return None;
-    }
-    fields.take(name);
+    let is_of_texts = |list: &&Vec<Value>| list.iter().all(Value::is_string);
+    let list = fields.read(name, |it| it.as_array().filter(is_of_texts))?;
     let texts = list.iter().map(plain).filter(|text| !text.is_empty());
     let text = texts.collect::<Vec<_>>().join(", ");
     (!text.is_empty()).then_some(text)
@@ -181,11 +172,10 @@ impl SlotDetails {
         for name in ["availability_id", "datetime", "party_size"] {
             fields.scalar(name);
         }
-        let minutes = fields.get("duration_minutes").filter(|it| it.is_u64());
         let price = fields.take("price");
         let (card, cancellation) = (fields.take("card_terms"), fields.take("cancellation_terms"));
         SlotDetails {
-            minutes: minutes.and_then(|_| fields.scalar("duration_minutes")),
+            minutes: fields.read("duration_minutes", |it| it.is_u64().then(|| plain(it))),
             seating: fields.scalar("seating"),
             price: price.and_then(|it| reader.price(it)),
             price_columns: price.map(|it| reader.price_columns(it)).unwrap_or_default(),
