@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::protocol::Attempt;
 use super::scope::Scope;
-use super::searched::Searched;
+use super::searched::searched_texts;
 use super::{Journal, guests};
 use crate::json::Document;
 use crate::outcome::Result;
@@ -167,14 +167,15 @@ pub(super) fn store(
     let changes = seen.changes.or(held.and_then(|held| held.changes.as_ref()));
     let is_forgotten = seen.is_forgotten || held.is_some_and(|held| held.is_forgotten);
     let (document, terms, searched) = if is_forgotten {
-        (Cow::Borrowed(""), None, Searched::default())
+        (Cow::Borrowed(""), None, Default::default())
     } else {
         // A service may repeat a key.
         let terms = seen.terms.map(|it| redact_document(&it.to_string(), it).into_owned());
         let document = booking.own_document();
-        let searched = Searched::from_booking(booking, requested, scope);
+        let searched = searched_texts(booking, requested, scope);
         (redact_document(document.text(), document.value()), terms, searched)
     };
+    let [guest, email, phone, venue, folded_id, visit] = searched;
     let seen_at = booking.left_at.unwrap_or_else(Timestamp::now).to_string();
     const CHANGED: &str = "ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
          seen_at = excluded.seen_at, visit = excluded.visit, guest = excluded.guest, email = excluded.email,
@@ -194,12 +195,12 @@ pub(super) fn store(
         status.as_str(),
         &document,
         &seen_at,
-        &searched.visit,
-        &searched.guest,
-        &searched.email,
-        &searched.phone,
-        &searched.venue,
-        &searched.id,
+        &visit,
+        &guest,
+        &email,
+        &phone,
+        &venue,
+        &folded_id,
         terms,
         changes.filter(|_| !is_forgotten).map(Json::to_string),
         seen.key,

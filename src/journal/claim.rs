@@ -19,21 +19,12 @@ pub(super) fn is_over(until: i64, now: i64, longest: i64) -> bool {
     until <= now || until > now.saturating_add(longest)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Claim {
-    Ours,
-    /// Another process does it, and has this many seconds left.
-    Others {
-        seconds: i64,
-    },
-}
-
 impl Journal {
     /// Claims an idempotency key for this process, unless another one has claimed it. The claim
     /// ends with `release`, or after `lease` by the journal's clock, because its process may have
     /// died. Two processes that send one attempt all the same get the same booking, because they
-    /// send the same key.
-    pub(crate) fn claim(&self, key: &str, lease: Duration) -> Result<Claim> {
+    /// send the same key. Returns how many seconds another process has left, if it has claimed it.
+    pub(crate) fn claim(&self, key: &str, lease: Duration) -> Result<Option<i64>> {
         let lease = i64::try_from(lease.min(LONGEST_LEASE).as_millis()).unwrap_or(LONGEST);
         self.write(|statements, scope| {
             let now = statements.clock()?;
@@ -46,13 +37,12 @@ impl Journal {
             if let Some(row) = found {
                 let (by, until): (String, i64) = (row.get("claimed_by")?, row.get("until")?);
                 if by != claimer && !is_over(until, now, LONGEST) {
-                    let seconds = (until - now) / 1000 + 1;
-                    return Ok(Claim::Others { seconds });
+                    return Ok(Some((until - now) / 1000 + 1));
                 }
                 claim = "UPDATE claims SET claimed_by = ?2, until = ?3 WHERE idempotency_key = ?1";
             }
             statements.execute_deferred(claim, values![key, claimer, now.saturating_add(lease)])?;
-            Ok(Claim::Ours)
+            Ok(None)
         })
     }
 
@@ -81,17 +71,17 @@ mod tests {
             Journal::open(&path, scope).unwrap()
         };
         let (one, two) = (open("one"), open("two"));
-        assert_eq!(one.claim("k", LEASE).unwrap(), Claim::Ours);
-        assert_eq!(one.claim("k", LEASE).unwrap(), Claim::Ours);
-        assert!(matches!(two.claim("k", LEASE).unwrap(), Claim::Others { seconds: 59..=61 }));
+        assert_eq!(one.claim("k", LEASE).unwrap(), None);
+        assert_eq!(one.claim("k", LEASE).unwrap(), None);
+        assert!(matches!(two.claim("k", LEASE).unwrap(), Some(59..=61)));
         two.release("k").unwrap();
-        assert!(matches!(two.claim("k", LEASE).unwrap(), Claim::Others { .. }));
+        assert!(two.claim("k", LEASE).unwrap().is_some());
         one.release("k").unwrap();
-        assert_eq!(two.claim("k", LEASE).unwrap(), Claim::Ours);
+        assert_eq!(two.claim("k", LEASE).unwrap(), None);
         one.execute("UPDATE claims SET until = until - 61000");
-        assert_eq!(one.claim("k", LEASE).unwrap(), Claim::Ours);
+        assert_eq!(one.claim("k", LEASE).unwrap(), None);
         // The clock was set back by a day.
         two.execute("UPDATE claims SET until = until + 86400000");
-        assert_eq!(two.claim("k", LEASE).unwrap(), Claim::Ours);
+        assert_eq!(two.claim("k", LEASE).unwrap(), None);
     }
 }

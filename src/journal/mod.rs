@@ -35,7 +35,7 @@ mod writes;
 pub(crate) use attempts::{abandoned, another_account};
 pub(crate) use batch_rows::{BatchRecord, RowLine};
 pub(crate) use bookings::KeptBooking;
-pub(crate) use claim::{Claim, LONGEST_LEASE};
+pub(crate) use claim::LONGEST_LEASE;
 pub(crate) use completion_index::{CompletionIndex, IndexedRow};
 pub(crate) use copy::{Copied, copy};
 pub(crate) use guests::Forgotten;

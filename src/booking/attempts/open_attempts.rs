@@ -9,9 +9,7 @@ use crate::app::in_flight::{abandon_command, resume_command, show_command};
 use crate::app::{Parts, Ui};
 use crate::booking::book::{create, duplicates};
 use crate::booking::{finish, verdict, watch::wait};
-use crate::journal::{
-    Attempt, Claim, KeptBooking, KeyOrigin, Outcome, State, abandoned, another_account,
-};
+use crate::journal::{Attempt, KeptBooking, KeyOrigin, Outcome, State, abandoned, another_account};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::{pace, system};
 use crate::service::client::retry::TRIES;
@@ -247,7 +245,7 @@ async fn claimed(parts: &Parts, key: &str, mut attempt: Attempt) -> Result<Attem
     while attempt.state != State::Resolved {
         let claim = parts.records.journal()?.claim(key, LEASE)?;
         attempt = find_attempt(parts, key)?;
-        let Claim::Others { seconds } = claim else {
+        let Some(seconds) = claim else {
             break;
         };
         progress.get_or_insert_with(|| {

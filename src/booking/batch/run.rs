@@ -20,7 +20,7 @@ use crate::booking::verdict::{self, Verdict};
 use crate::booking::{finish, watch::wait};
 use crate::journal::recent::RecentSlot;
 use crate::journal::{
-    Attempt, BatchRecord, Claim, KeptBooking, KeyOrigin, LONGEST_LEASE, RowLine, State, abandoned,
+    Attempt, BatchRecord, KeptBooking, KeyOrigin, LONGEST_LEASE, RowLine, State, abandoned,
 };
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -221,7 +221,7 @@ impl BatchRun<'_> {
             }
             let key = keyed.key(0);
             let journal = self.parts.records.journal()?;
-            let Claim::Others { seconds } = journal.claim(&key, LONGEST_LEASE)? else {
+            let Some(seconds) = journal.claim(&key, LONGEST_LEASE)? else {
                 return Ok(Some(keyed));
             };
             // A row with a result needs no claim: its computer may have died with one.
