@@ -8,14 +8,12 @@
 
 mod evaluate;
 
-use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use evaluate::{compile, evaluate};
 use serde::Serialize;
 
-use crate::outcome::Exit;
 use crate::platform::signals;
 
 /// The longest expression, in bytes.
@@ -38,23 +36,6 @@ pub(crate) struct Expression {
     variables: Vec<(String, String)>,
 }
 
-/// Why an expression has no result.
-pub(crate) enum FilterError {
-    /// What the expression did, as the predicate of a sentence: it does not fit the document, or
-    /// has reached a limit.
-    Failed(String),
-    Interrupted(Exit),
-}
-
-impl fmt::Display for FilterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FilterError::Failed(why) => f.write_str(why),
-            FilterError::Interrupted(_) => f.write_str("was interrupted"),
-        }
-    }
-}
-
 impl Expression {
     pub(crate) fn compile(source: &str) -> Result<Self, String> {
         Expression::with_variables(source, Vec::new())
@@ -70,8 +51,7 @@ impl Expression {
         }
         let expression = Expression { source: source.to_owned(), variables };
         let Expression { source, variables } = expression.clone();
-        let compiled = on_its_thread(move || compile(&source, &variables).map(drop));
-        compiled.map_err(|why| why.to_string())?;
+        on_its_thread(move || compile(&source, &variables).map(drop))?;
         Ok(expression)
     }
 
@@ -79,8 +59,10 @@ impl Expression {
         self.source.contains(name)
     }
 
-    /// Evaluates the expression on a JSON text. Returns its outputs as JSON, one per line.
-    pub(crate) fn run(&self, document: &str) -> Result<String, FilterError> {
+    /// Evaluates the expression on a JSON text. Returns its outputs as JSON, one per line. The error
+    /// is the predicate of a sentence: it does not fit the document, or has reached a limit; or a
+    /// signal was [`signals::caught`].
+    pub(crate) fn run(&self, document: &str) -> Result<String, String> {
         signals::watch();
         let Expression { source, variables } = self.clone();
         let document = document.to_owned();
@@ -92,32 +74,31 @@ impl Expression {
 
 fn on_its_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
-) -> Result<T, FilterError> {
+) -> Result<T, String> {
     let (sender, receiver) = mpsc::channel();
     let before = memory();
     std::thread::Builder::new()
         .stack_size(STACK)
         .spawn(move || sender.send(work()))
-        .map_err(|error| FilterError::Failed(error.to_string()))?;
+        .map_err(|error| error.to_string())?;
     let begun = Instant::now();
-    let failed = |why: String| Err(FilterError::Failed(why));
     loop {
         match receiver.recv_timeout(POLL_INTERVAL) {
-            Ok(outcome) => return outcome.map_err(FilterError::Failed),
-            Err(RecvTimeoutError::Disconnected) => return failed("broke".to_owned()),
+            Ok(outcome) => return outcome,
+            Err(RecvTimeoutError::Disconnected) => return Err("broke".to_owned()),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if let Some(exit) = signals::caught() {
-            return Err(FilterError::Interrupted(exit));
+        if signals::caught().is_some() {
+            return Err("was interrupted".to_owned());
         }
         if begun.elapsed() > LONGEST_RUN {
-            return failed(format!("did not end within {} s", LONGEST_RUN.as_secs()));
+            return Err(format!("did not end within {} s", LONGEST_RUN.as_secs()));
         }
         if let (Some(before), Some(now)) = (before, memory())
             && now.saturating_sub(before) > MOST_MEMORY
         {
             let megabytes = MOST_MEMORY / 1024 / 1024;
-            return failed(format!(
+            return Err(format!(
                 "needs more than {megabytes} MB of memory, or recurses without end"
             ));
         }

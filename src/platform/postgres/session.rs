@@ -67,9 +67,8 @@ pub(super) struct PostgresSession<'a> {
 
 enum SessionRequest {
     Command(&'static str),
-    Statement(String, Vec<Parameter>),
-    /// A statement that has to change a row.
-    Insert(String, Vec<Parameter>),
+    /// The flag is whether it has to change a row.
+    Statement(String, Vec<Parameter>, bool),
 }
 
 #[derive(Default)]
@@ -128,7 +127,7 @@ impl<'a> PostgresSession<'a> {
         let is_needed = self.database.is_guarded.get() && !self.connection.is_checked.get();
         let guard = guard.filter(|_| is_needed);
         let guard_at = all.len();
-        all.extend(guard.map(|guard| statement(guard.query, &[])));
+        all.extend(guard.map(|guard| statement(guard.query, &[], false)));
         all.append(&mut self.waiting.borrow_mut());
         let own_at = all.len();
         let own_count = requests.len();
@@ -164,28 +163,30 @@ async fn pipelined(
 
 async fn run(client: Arc<Client>, request: SessionRequest) -> SqlResult<StatementResult> {
     let mut result = StatementResult::default();
-    let is_insert = matches!(request, SessionRequest::Insert(..));
     match request {
         SessionRequest::Command(text) => client.batch_execute(text).await?,
-        SessionRequest::Statement(sql, parameters) | SessionRequest::Insert(sql, parameters) => {
+        SessionRequest::Statement(sql, parameters, must_change) => {
             let mut rows = pin!(client.query_typed_raw(&sql, parameters).await?);
             while let Some(row) = rows.try_next().await? {
                 result.rows.push(row);
             }
             result.changed = rows.rows_affected().unwrap_or_default();
+            if must_change && result.changed == 0 {
+                return Err(SqlFailure::Unreadable);
+            }
         }
     }
-    if is_insert && result.changed == 0 { Err(SqlFailure::Unreadable) } else { Ok(result) }
+    Ok(result)
 }
 
 impl Sql for PostgresSession<'_> {
     fn query_batch(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>> {
-        let statements = statements.iter().map(|(sql, values)| statement(sql, values));
+        let statements = statements.iter().map(|(sql, values)| statement(sql, values, false));
         self.send(statements.collect())?.iter().map(rows).collect()
     }
 
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
-        let replies = self.send(vec![statement(sql, values)])?;
+        let replies = self.send(vec![statement(sql, values, false)])?;
         let changed: u64 = replies.iter().map(|reply| reply.changed).sum();
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
@@ -199,14 +200,12 @@ impl Sql for PostgresSession<'_> {
         if !self.is_transaction {
             return self.execute(sql, values);
         }
-        self.waiting.borrow_mut().push(statement(sql, values));
+        self.waiting.borrow_mut().push(statement(sql, values, false));
         Ok(0)
     }
 
     fn insert(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<()> {
-        if let SessionRequest::Statement(sql, parameters) = statement(sql, values) {
-            self.waiting.borrow_mut().push(SessionRequest::Insert(sql, parameters));
-        }
+        self.waiting.borrow_mut().push(statement(sql, values, true));
         Ok(())
     }
 }
@@ -215,7 +214,7 @@ impl Sql for PostgresSession<'_> {
 type Parameter = (Box<dyn ToSql + Send + Sync>, Type);
 
 /// PostgreSQL's parameters are `$1`.
-fn statement(sql: &str, values: &[Value<'_>]) -> SessionRequest {
+fn statement(sql: &str, values: &[Value<'_>], must_change: bool) -> SessionRequest {
     // Every second piece stands in quotation marks.
     let pieces = sql.split('\'').enumerate().map(|(place, piece)| match place % 2 {
         0 => piece.replace('?', "$"),
@@ -231,7 +230,7 @@ fn statement(sql: &str, values: &[Value<'_>]) -> SessionRequest {
         }
     };
     let sql = pieces.collect::<Vec<_>>().join("'");
-    SessionRequest::Statement(sql, values.iter().map(own).collect())
+    SessionRequest::Statement(sql, values.iter().map(own).collect(), must_change)
 }
 
 fn rows(reply: &StatementResult) -> SqlResult<Vec<SqlRow>> {

@@ -79,7 +79,12 @@ pub(crate) fn build(path: &Path, kind: &Kind) -> Result<Connection, SqlFailure> 
     let mut connection = connect(path, kind)?;
     (kind.tune)(&connection)?;
     connection.pragma_update(None, "synchronous", "OFF")?;
-    create_schema(&mut connection, kind)?;
+    let transaction = connection.transaction()?;
+    transaction.pragma_update(None, "application_id", kind.application)?;
+    transaction.execute_batch(kind.schema)?;
+    kind.migrate.map_or(Ok(()), |migrate| migrate(&transaction, 0))?;
+    transaction.pragma_update(None, "user_version", kind.version)?;
+    transaction.commit()?;
     Ok(connection)
 }
 
@@ -98,15 +103,6 @@ fn remove_one(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
-}
-
-fn create_schema(connection: &mut Connection, kind: &Kind) -> Result<(), SqlFailure> {
-    let transaction = connection.transaction()?;
-    transaction.pragma_update(None, "application_id", kind.application)?;
-    transaction.execute_batch(kind.schema)?;
-    kind.migrate.map_or(Ok(()), |migrate| migrate(&transaction, 0))?;
-    transaction.pragma_update(None, "user_version", kind.version)?;
-    Ok(transaction.commit()?)
 }
 
 pub(super) fn check_schema(connection: &mut Connection, kind: &Kind) -> Result<(), SqlFailure> {

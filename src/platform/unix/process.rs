@@ -48,23 +48,18 @@ pub(crate) fn exit_of(status: ExitStatus) -> Exit {
 /// in the foreground of a terminal, so a program there has them already; anywhere else the signal
 /// was sent to this process alone.
 pub(crate) fn pass_on(exit: Exit, process: u32) {
+    let foreground = File::open("/dev/tty").ok().and_then(|terminal| tcgetpgrp(terminal).ok());
     let signal = match exit {
         Exit::Terminated => Signal::TERM,
         Exit::HungUp => Signal::HUP,
-        _ if is_in_the_foreground() => return,
+        // It gets the signals of the keys of a terminal.
+        _ if foreground.is_some_and(|it| Some(it.as_raw_pid()) == group()) => return,
         Exit::Quit => Signal::QUIT,
         _ => Signal::INT,
     };
     if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
         let _ = kill_process(process, signal);
     }
-}
-
-/// Whether this process gets the signals of the keys of a terminal.
-fn is_in_the_foreground() -> bool {
-    let terminal = File::open("/dev/tty").ok();
-    let foreground = terminal.and_then(|terminal| tcgetpgrp(terminal).ok());
-    foreground.is_some_and(|it| Some(it.as_raw_pid()) == group())
 }
 
 /// Suspends the process group, as Ctrl-Z does, if a shell can continue it. Then returns.

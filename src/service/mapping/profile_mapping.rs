@@ -101,7 +101,7 @@ impl Expression {
     /// Translates a document. The error is the predicate of a sentence: it failed, did not end, or
     /// gave not exactly one value.
     pub(crate) fn apply(&self, document: &Value) -> Result<Value, String> {
-        let outputs = self.run(&document.to_string()).map_err(|why| why.to_string())?;
+        let outputs = self.run(&document.to_string())?;
         let mut lines = outputs.lines();
         match (lines.next(), lines.next()) {
             (Some(line), None) => {

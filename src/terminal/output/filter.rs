@@ -8,7 +8,8 @@ use super::json;
 use super::visible::visible_rows;
 use crate::config::Environment;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::platform::jq::{Expression, FilterError};
+use crate::platform::jq::Expression;
+use crate::platform::signals;
 
 /// A filter that compiles. It is checked before anything is sent.
 pub(crate) struct Filter(Expression);
@@ -45,14 +46,11 @@ impl Filter {
     /// The filter's outputs, one per line: strings raw, else JSON. A failure is 1, because 2 says
     /// that nothing was sent.
     pub(super) fn run(&self, input: &Value) -> Result<String> {
-        let outputs = self.0.run(&input.to_string()).map_err(|trouble| {
-            let message = match trouble {
-                FilterError::Interrupted(exit) => return Error::interrupted(exit),
-                other => format!("the --jq filter {other}"),
-            };
-            Error::new(Code::Filter, message)
+        let outputs = self.0.run(&input.to_string()).map_err(|why| match signals::caught() {
+            Some(exit) => Error::interrupted(exit),
+            None => Error::new(Code::Filter, format!("the --jq filter {why}"))
                 .exiting(Exit::Unclassified)
-                .hint("the command was carried out; only the filter failed")
+                .hint("the command was carried out; only the filter failed"),
         })?;
         Ok(outputs.lines().map(output_line).collect())
     }
