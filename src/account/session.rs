@@ -126,7 +126,7 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
         Command::List(args) => session_list::run(parts, &args).await,
         Command::Show(args) => {
             let id = locate_session(&parts.records, &args.session)?;
-            let document = parts.api.read(session::show(&id)).await?.document;
+            let document = parts.api.read(Call::get(session::path(&id))).await?.document;
             parts.api.facts.mapping().session(&document)?;
             emit_one(parts, document, &id, Code::UnexpectedAnswer)
         }
@@ -169,7 +169,7 @@ async fn finish_verified(parts: &Parts, mut document: Document, id: &str) -> Res
     if !shows_state(&document) {
         let accepted = format!("the service accepted a code for session {id}");
         api.in_flight.replace(InFlight::Other(accepted.clone(), show.clone()));
-        let again = api.read(session::show(id)).await.ok().map(|answer| answer.document);
+        let again = api.read(Call::get(session::path(id))).await.ok().map(|answer| answer.document);
         document = again.filter(shows_state).ok_or_else(|| {
             let what = format!("the outcome is unknown: {accepted}, but does not show its state");
             Error::new(Code::OutcomeUnknown, what).hint(format!("see it: {show}")).body(document)
@@ -188,7 +188,7 @@ async fn finish_verified(parts: &Parts, mut document: Document, id: &str) -> Res
 
 /// Whose session it is, and at which provider, as the service shows it: ` of user_7 at provider_b`.
 async fn whose(api: &Api, id: &str) -> Result<String> {
-    let document = api.read(session::show(id)).await?.document;
+    let document = api.read(Call::get(session::path(id))).await?.document;
     let session = api.facts.mapping().session(&document)?;
     let part = |word: &str, text: Option<String>| {
         text.map(|text| format!(" {word} {text}")).unwrap_or_default()
@@ -199,7 +199,7 @@ async fn whose(api: &Api, id: &str) -> Result<String> {
 async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
     let id = locate_session(records, &args.session)?;
-    let call = session::disconnect(&id);
+    let call = Call::delete(session::path(&id));
     if args.dry_run {
         return preview(parts, call);
     }

@@ -256,7 +256,7 @@ pub(crate) async fn find_venues(
 
 /// Whether a session is known to wait for the code that was sent to its person.
 pub(crate) async fn waits_for_code(api: &Api, id: &str) -> bool {
-    let Ok(answer) = api.read(session::show(id)).await else {
+    let Ok(answer) = api.read(Call::get(session::path(id))).await else {
         return false;
     };
     let session = api.facts.mapping().session(&answer.document);

@@ -28,10 +28,11 @@ pub(crate) fn header<'a>(mapping: &'a Mapping, key: &Secret) -> Option<(&'a str,
     Some((&dialect.auth_header, with_scheme(mapping, &value)))
 }
 
-pub(crate) fn path(mapping: &Mapping, key: &Secret, path: &str) -> String {
-    match &mapping.transport.auth_query {
-        Some(name) => {
-            let value = Call::query_value(key.expose());
+/// The path of a call, with the key where the query carries it.
+pub(crate) fn path(mapping: &Mapping, key: Option<&str>, path: &str) -> String {
+    match mapping.transport.auth_query.as_deref().zip(key) {
+        Some((name, key)) => {
+            let value = Call::query_value(key);
             register_secret(&value);
             with_parameter(path, name, &value)
         }
@@ -62,10 +63,7 @@ pub(crate) fn described(mapping: &Mapping) -> String {
 
 /// The path of a call as `--dry-run` and `--verbose` show it, with a key in the query masked.
 pub(crate) fn shown_path(mapping: &Mapping, has_key: bool, call: &Call) -> String {
-    match mapping.transport.auth_query.as_deref().filter(|_| has_key) {
-        Some(name) => with_parameter(&call.path, name, MASK),
-        None => call.path.clone(),
-    }
+    path(mapping, has_key.then_some(MASK), &call.path)
 }
 
 pub(crate) fn shown_headers(
@@ -124,7 +122,7 @@ mod tests {
         mapping.transport.add_header("X-Org", "7").unwrap();
         assert_eq!(header(&mapping, &key), None);
         assert_eq!(
-            path(&mapping, &key, "/v1/sessions?state=active"),
+            path(&mapping, Some(key.expose()), "/v1/sessions?state=active"),
             "/v1/sessions?state=active&api_key=sk_test_credential_0817"
         );
         let call = Call::post("/v1/x", json!({}));

@@ -229,14 +229,6 @@ pub(crate) mod session {
         Call::get(Call::query("/v1/sessions", filters))
     }
 
-    pub(crate) fn show(id: &str) -> Call {
-        Call::get(path(id))
-    }
-
-    pub(crate) fn disconnect(id: &str) -> Call {
-        Call::delete(path(id))
-    }
-
     pub(crate) fn card(id: &str) -> Call {
         Call::get(format!("{}/card", path(id)))
     }
@@ -246,7 +238,7 @@ pub(crate) mod session {
         Call::get(Call::query("/v1/sessions/card", &filters))
     }
 
-    fn path(id: &str) -> String {
+    pub(crate) fn path(id: &str) -> String {
         format!("/v1/sessions/{}", Call::segment(id))
     }
 }

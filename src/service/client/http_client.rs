@@ -186,10 +186,7 @@ impl Client {
         let path = shown_path(mapping, key.is_some(), call);
         let name = format!("{} {path}", call.method);
         trace.request(&name, call, &shown_headers(mapping, key.is_some(), call));
-        let path = match key {
-            Some(key) => credential::path(mapping, key, &call.path),
-            None => call.path.clone(),
-        };
+        let path = credential::path(mapping, key.map(Secret::expose), &call.path);
         let url = format!("{}{path}", self.connection.base);
         let http = self.http(call).await?;
         let mut request = http.request(call.method.clone(), url).headers(headers.clone());

@@ -23,7 +23,14 @@ impl WireTrace<'_> {
     /// `name` is the method and the path, without a key.
     pub(crate) fn request(&self, name: &str, call: &Call, headers: &[(String, String)]) {
         if let Some(body) = &call.body {
-            conceal_secrets(body.value(), self.dialect);
+            // Nothing in the answer repeats them to a person.
+            let fields = body.value().as_object().into_iter().flatten();
+            for (_, value) in fields.filter(|(key, _)| is_secret(key, self.dialect)) {
+                match value {
+                    Value::String(code) => register_secret(code),
+                    other => register_secrets_in(other),
+                }
+            }
         }
         let Some(sink) = self.sink else { return };
         sink(&format!("> {name}"));
@@ -44,17 +51,6 @@ impl WireTrace<'_> {
             sink(&format!("< {name}: {}", if is_secret { MASK.into() } else { value }));
         }
         sink(&format!("< {}", without_webhook_secret(body)));
-    }
-}
-
-/// Registers the secrets of a request, so that nothing in the answer repeats them to a person.
-fn conceal_secrets(body: &Value, dialect: &Dialect) {
-    let fields = body.as_object().into_iter().flatten();
-    for (_, value) in fields.filter(|(key, _)| is_secret(key, dialect)) {
-        match value {
-            Value::String(code) => register_secret(code),
-            other => register_secrets_in(other),
-        }
     }
 }
 

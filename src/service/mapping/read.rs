@@ -228,23 +228,19 @@ impl Mapping {
 fn contract(object: &Map<String, Value>, shape: Shape, is_own: bool) -> Value {
     let mut value = with_contract_names(object, shape);
     in_main_units(&mut value, is_own);
-    if shape == Shape::Booking
-        && !is_own
-        && let Some(booking) = value.as_object_mut()
-    {
-        with_own_names(booking);
-    }
-    if shape == Shape::Slot
-        && let Some(slot) = value.as_object_mut()
-    {
-        for name in ["card_terms", "cancellation_terms"] {
-            let lacks_it = !slot.contains_key(name);
-            // They may stand in an object of the slot, which a relationship of JSON:API names.
-            let mut inner = slot.values_mut().filter_map(Value::as_object_mut);
-            if let Some(terms) = inner.find_map(|it| lacks_it.then(|| it.remove(name))?) {
-                slot.insert(name.to_owned(), terms);
+    match (shape, value.as_object_mut()) {
+        (Shape::Booking, Some(booking)) if !is_own => with_own_names(booking),
+        (Shape::Slot, Some(slot)) => {
+            for name in ["card_terms", "cancellation_terms"] {
+                let lacks_it = !slot.contains_key(name);
+                // They may stand in an object of the slot, which a relationship of JSON:API names.
+                let mut inner = slot.values_mut().filter_map(Value::as_object_mut);
+                if let Some(terms) = inner.find_map(|it| lacks_it.then(|| it.remove(name))?) {
+                    slot.insert(name.to_owned(), terms);
+                }
             }
         }
+        _ => {}
     }
     value
 }

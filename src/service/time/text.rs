@@ -17,9 +17,7 @@ pub(crate) fn human(datetime: &str) -> String {
 /// A timestamp of bookctl in RFC 3339, UTC and whole seconds; other text unchanged.
 pub(crate) fn whole_seconds(at: impl Display) -> String {
     let text = at.to_string();
-    let at_second = |at: Timestamp| Timestamp::from_second(at.as_second());
-    let at_second = text.parse().ok().and_then(|at| at_second(at).ok());
-    at_second.map_or(text, |at| at.to_string())
+    text.parse::<Timestamp>().map_or(text, |at| format!("{at:.0}"))
 }
 
 /// Serializes a time of bookctl's own documents: RFC 3339, UTC and whole seconds.
