@@ -8,7 +8,7 @@ use crate::app::{Settings, Ui, block_on};
 use crate::config::{Environment, Paths, SharedJournal};
 use crate::journal::Actor;
 use crate::outcome::{Code, Error, Result};
-use crate::platform::postgres::{Database, Login};
+use crate::platform::postgres::Database;
 use crate::platform::system::{files, process};
 use crate::platform::{private_file, shell};
 use crate::secrets::{Item, Secret, Vault, register_secret};
@@ -29,8 +29,7 @@ pub(crate) fn database(ui: &Ui, settings: &Settings, journal: &SharedJournal) ->
     if let Some(password) = &password {
         register_secret(password);
     }
-    let login = Login { user, password };
-    Database::new(address.clone(), login)
+    Database::new(address.clone(), &user, password.as_deref())
         .map_err(|why| Error::caused(Code::Journal, "a thread cannot be started", why))
 }
 

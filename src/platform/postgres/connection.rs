@@ -20,7 +20,7 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{Address, Guard, Login};
+use super::{Address, Guard};
 use crate::outcome::reason;
 use crate::platform::lock_wait::LockWait;
 use crate::platform::sql::{SqlFailure, SqlResult};
@@ -57,7 +57,7 @@ pub(super) struct PostgresConnection {
 
 impl Database {
     /// Starts the thread. Connects to nothing yet.
-    pub(crate) fn new(address: Address, login: Login) -> io::Result<Self> {
+    pub(crate) fn new(address: Address, user: &str, password: Option<&str>) -> io::Result<Self> {
         signals::watch();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let driver = runtime.handle().clone();
@@ -68,7 +68,7 @@ impl Database {
         };
         std::thread::Builder::new().name("postgres".to_owned()).spawn(drive)?;
         Ok(Database {
-            config: config(&address, &login),
+            config: config(&address, user, password),
             address,
             guard: None,
             is_guarded: Flag::new(true),
@@ -210,15 +210,15 @@ fn tls(address: &Address) -> Result<ClientConfig, Box<dyn std::error::Error>> {
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
-fn config(address: &Address, login: &Login) -> Config {
+fn config(address: &Address, user: &str, password: Option<&str>) -> Config {
     let mut config = Config::new();
     config
         .host(&address.host)
         .port(address.port)
-        .user(&login.user)
-        .dbname(address.database.as_ref().unwrap_or(&login.user))
+        .user(user)
+        .dbname(address.database.as_deref().unwrap_or(user))
         .application_name("bookctl");
-    if let Some(password) = &login.password {
+    if let Some(password) = password {
         config.password(password);
     }
     if let Some(options) = &address.options {

@@ -10,11 +10,6 @@ pub(crate) use connection::Database;
 
 use super::sql::{SqlResult, SqlRow};
 
-pub(crate) struct Login {
-    pub(crate) user: String,
-    pub(crate) password: Option<String>,
-}
-
 /// What must hold of a database before it is used, asked with a connection's first statement.
 #[derive(Clone, Copy)]
 pub(crate) struct Guard {

@@ -231,6 +231,7 @@ fn agreement(field: &str, wanted: &Value, booking: &Booking, clock: &VenueClock)
             None => Agreement::Same,
         };
     }
+    let is_scalar = |it: &&Value| !it.is_null() && !it.is_object() && !it.is_array();
     let text = match field {
         "datetime" => {
             let text = booking.value().get("datetime").unwrap_or(&Value::Null);
@@ -244,27 +245,19 @@ fn agreement(field: &str, wanted: &Value, booking: &Booking, clock: &VenueClock)
                 (FieldValue::NotUnderstood(text), _) => unread(wanted, text),
             };
         }
-        "venue_id" => {
-            return match booking.venue_id() {
-                None => Agreement::NotShown,
-                Some(id) if same_id(&plain(wanted), &id) => Agreement::Same,
-                Some(id) => Agreement::Differs(id),
-            };
-        }
-        "customer.name" => {
-            return match booking.guest() {
-                None => Agreement::NotShown,
-                Some(name) => name_agreement(&plain(wanted), &name),
-            };
-        }
-        _ => own(),
+        "venue_id" => booking.venue_id(),
+        "customer.name" => booking.guest(),
+        _ => own().filter(is_scalar).map(plain),
     };
-    let is_scalar = |it: &&Value| !it.is_null() && !it.is_object() && !it.is_array();
-    match text.filter(is_scalar).map(plain).filter(|text| !text.trim().is_empty()) {
-        None => Agreement::NotShown,
-        Some(text) if field == "customer.phone" => phone_agreement(&plain(wanted), &text),
-        Some(text) if field == "customer.email" => email_agreement(&plain(wanted), &text),
-        Some(text) => text_agreement(wanted, &text),
+    let sent = plain(wanted);
+    match (field, text.filter(|text| !text.trim().is_empty())) {
+        (_, None) => Agreement::NotShown,
+        ("venue_id", Some(id)) if same_id(&sent, &id) => Agreement::Same,
+        ("venue_id", Some(id)) => Agreement::Differs(id),
+        ("customer.name", Some(name)) => name_agreement(&sent, &name),
+        ("customer.phone", Some(phone)) => phone_agreement(&sent, &phone),
+        ("customer.email", Some(email)) => email_agreement(&sent, &email),
+        (_, Some(text)) => text_agreement(wanted, &text),
     }
 }
 
