@@ -65,14 +65,9 @@ pub(crate) fn bounded(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
 
 /// The bytes as text, without a byte order mark.
 pub(super) fn text(bytes: Vec<u8>) -> io::Result<String> {
-    Ok(decoded(bytes)?.trim_start_matches('\u{feff}').to_owned())
-}
-
-/// The bytes as text. A byte order mark of UTF-8 stays, one of UTF-16 does not.
-fn decoded(bytes: Vec<u8>) -> io::Result<String> {
     let invalid = |why: &str| io::Error::new(ErrorKind::InvalidData, why);
     let utf16 = |unit: fn([u8; 2]) -> u16| {
-        let pairs = bytes.get(2..).unwrap_or_default().chunks_exact(2);
+        let pairs = bytes.chunks_exact(2);
         if !pairs.remainder().is_empty() {
             return Err(invalid("it ends in the middle of a UTF-16 character"));
         }
@@ -80,36 +75,36 @@ fn decoded(bytes: Vec<u8>) -> io::Result<String> {
         let text: Result<String, _> = char::decode_utf16(units).collect();
         text.map_err(|_| invalid("it begins as UTF-16 and is not valid UTF-16"))
     };
-    match bytes.as_slice() {
-        [0xff, 0xfe, ..] => return utf16(u16::from_le_bytes),
-        [0xfe, 0xff, ..] => return utf16(u16::from_be_bytes),
-        _ => {}
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
-        invalid(&format!("line {line} is not UTF-8"))
-    })
+    let text = match bytes.as_slice() {
+        [0xff, 0xfe, ..] => utf16(u16::from_le_bytes)?,
+        [0xfe, 0xff, ..] => utf16(u16::from_be_bytes)?,
+        _ => String::from_utf8(bytes).map_err(|error| {
+            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
+            invalid(&format!("line {line} is not UTF-8"))
+        })?,
+    };
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::decoded;
+    use super::text;
 
     #[test]
     fn encodings_of_spreadsheets_are_read() {
         let little: Vec<u8> = "\u{feff}Zoë 🍣".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let big: Vec<u8> = "\u{feff}Zoë 🍣".encode_utf16().flat_map(u16::to_be_bytes).collect();
-        assert_eq!(decoded(little).unwrap(), "Zoë 🍣");
-        assert_eq!(decoded(big).unwrap(), "Zoë 🍣");
-        assert_eq!(decoded("Zoë".into()).unwrap(), "Zoë");
-        assert_eq!(decoded("a\0b".into()).unwrap(), "a\0b");
+        assert_eq!(text(little).unwrap(), "Zoë 🍣");
+        assert_eq!(text(big).unwrap(), "Zoë 🍣");
+        assert_eq!(text("Zoë".into()).unwrap(), "Zoë");
+        assert_eq!(text("a\0b".into()).unwrap(), "a\0b");
         for (bytes, sentence) in [
             (&b"a\nb\nZo\xeb\n"[..], "line 3"),
             (b"\xff\xfeA\0B", "in the middle"),
             (b"\xff\xfe\x00\xd8", "UTF-16"),
         ] {
-            let reported = decoded(bytes.to_vec()).unwrap_err().to_string();
+            let reported = text(bytes.to_vec()).unwrap_err().to_string();
             assert!(reported.contains(sentence), "{reported}");
         }
     }

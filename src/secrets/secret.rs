@@ -69,12 +69,8 @@ impl Secret {
     }
 
     fn split(&self) -> (&'static str, &'static str, &str) {
-        for (prefix, kind) in KINDS {
-            if let Some(rest) = self.0.strip_prefix(prefix) {
-                return (kind, prefix, rest);
-            }
-        }
-        ("unknown", "", &self.0)
+        let of = |(prefix, kind)| Some((kind, prefix, self.0.strip_prefix(prefix)?));
+        KINDS.into_iter().find_map(of).unwrap_or(("unknown", "", &self.0))
     }
 }
 

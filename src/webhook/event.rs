@@ -10,7 +10,7 @@ use crate::json::{Document, read_body};
 use crate::platform::crypto::sha256;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::id::token;
-use crate::service::mapping::{Dialect, Mapping, Path, Search, Shape, member, shallowest};
+use crate::service::mapping::{Dialect, Mapping, Path, Shape, member, shallowest};
 use crate::service::time::document_time::DocumentTime;
 
 /// Where a name of the dialect begins that is the name of a header.
@@ -174,10 +174,8 @@ fn summary(event: &Value) -> Option<&Map<String, Value>> {
     {
         return Some(object);
     }
-    match shallowest(event, Shape::Booking) {
-        Search::Found(found) if found.objects.len() == 1 => Some(found.objects[0]),
-        _ => None,
-    }
+    let found = shallowest(event, Shape::Booking).ok()?;
+    (found.objects.len() == 1).then(|| found.objects[0])
 }
 
 /// "Events", 2.

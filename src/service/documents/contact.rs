@@ -29,17 +29,13 @@ pub(crate) fn phone(text: &str) -> Result<String, String> {
 
 /// Parses a party size. The service decides which is too large.
 pub(crate) fn party(text: &str) -> Result<u32, String> {
-    let unusable = || match text.trim() {
-        "" => "a party size cannot be empty; use a whole number from 1".to_owned(),
-        text => {
-            let text = text.escape_debug();
-            format!("`{text}` is not a party size; use a whole number from 1")
-        }
-    };
-    match text.trim().parse::<u32>() {
-        Ok(0) | Err(_) => Err(unusable()),
-        Ok(party) => Ok(party),
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("a party size cannot be empty; use a whole number from 1".to_owned());
     }
+    let unusable =
+        || format!("`{}` is not a party size; use a whole number from 1", text.escape_debug());
+    text.parse().ok().filter(|party| *party > 0).ok_or_else(unusable)
 }
 
 #[cfg(test)]

@@ -18,14 +18,6 @@ pub(crate) struct Found<'a> {
     pub(crate) elements: usize,
 }
 
-#[derive(Debug)]
-pub(crate) enum Search<'a> {
-    Found(Found<'a>),
-    /// Two or more places at the same depth fit, so none of them is taken.
-    Ambiguous(Vec<String>),
-    Nothing,
-}
-
 pub(crate) const NON_DATA_KEYS: &str = "_links aggregations categories debug errors facets filters images links messages \
     notices photos providers providers_failed tags warnings";
 
@@ -80,23 +72,24 @@ impl<'a> Places<'a> {
     }
 }
 
-pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
+/// The error is the places at the smallest depth that fit: none, or several, of which none is taken.
+pub(crate) fn shallowest(document: &Value, shape: Shape) -> Result<Found<'_>, Vec<String>> {
     let mut places = Places::default();
     places.collect(document, shape, "", 0);
     let depth = places.objects.keys().next().map(|it| it.0);
     let found = places.objects.into_iter().take_while(|it| Some(it.0.0) == depth);
     let mut found: Vec<_> = found.map(|((_, place), objects)| (place, objects)).collect();
     match (found.pop(), &found[..]) {
-        (None, _) => Search::Nothing,
+        (None, _) => Err(Vec::new()),
         (Some((place, objects)), []) => {
             let list = place.rfind("[]").and_then(|at| places.elements.get(&place[..at + 2]));
             let elements = list.copied().unwrap_or_default().max(objects.len());
             let place = if place.is_empty() { ".".to_owned() } else { place };
-            Search::Found(Found { place, objects, elements })
+            Ok(Found { place, objects, elements })
         }
         (last, _) => {
             let all = found.into_iter().chain(last);
-            Search::Ambiguous(all.map(|(place, _)| place).collect())
+            Err(all.map(|(place, _)| place).collect())
         }
     }
 }
@@ -110,10 +103,8 @@ mod tests {
     use serde_json::json;
 
     fn place(document: &Value, shape: Shape) -> Option<(String, usize, usize)> {
-        match shallowest(document, shape) {
-            Search::Found(found) => Some((found.place, found.objects.len(), found.elements)),
-            _ => None,
-        }
+        let found = shallowest(document, shape).ok()?;
+        Some((found.place, found.objects.len(), found.elements))
     }
 
     #[test]
@@ -139,15 +130,11 @@ mod tests {
     fn value_too_deep_or_at_two_places_is_not_read() {
         let venue = json!({"venue_id": "v"});
         let deep = json!({"a": {"b": {"c": {"d": {"e": venue}}}}});
-        assert!(matches!(shallowest(&deep, Shape::Venue), Search::Nothing));
+        assert_eq!(shallowest(&deep, Shape::Venue).unwrap_err(), Vec::<String>::new());
         let two = json!({"near": [venue], "far": [venue]});
-        match shallowest(&two, Shape::Venue) {
-            Search::Ambiguous(mut places) => {
-                places.sort();
-                assert_eq!(places, ["far[]", "near[]"]);
-            }
-            other => panic!("{other:?}"),
-        }
+        let mut places = shallowest(&two, Shape::Venue).unwrap_err();
+        places.sort();
+        assert_eq!(places, ["far[]", "near[]"]);
     }
 
     #[test]
@@ -180,7 +167,7 @@ mod tests {
                 }
             }
             match shallowest(&document, Shape::Booking) {
-                Search::Found(found) => prop_assert_eq!(found.objects, [booking.as_object().unwrap()]),
+                Ok(found) => prop_assert_eq!(found.objects, [booking.as_object().unwrap()]),
                 // `other` may have taken the booking's own key.
                 other => prop_assert!(!document.to_string().contains("bk_1"), "{:?}", other),
             }
@@ -189,7 +176,7 @@ mod tests {
         #[test]
         fn any_document_is_searched_without_a_fault(value in arbitrary::json()) {
             for shape in [Shape::Venue, Shape::Slot, Shape::Booking, Shape::Session, Shape::Card] {
-                shallowest(&value, shape);
+                let _ = shallowest(&value, shape);
             }
         }
     }

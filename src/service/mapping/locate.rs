@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::find::{Found, Search, lists, shallowest};
+use super::find::{Found, lists, shallowest};
 use super::names::{is_one_of, member};
 use super::path::Path;
 use super::shape::Shape;
@@ -39,12 +39,12 @@ pub(crate) fn elements<'a>(
     }
     let unclear = "and it is not clear which of them are meant";
     match (empty, shallowest(value, shape)) {
-        (None, Search::Found(found)) => Ok(found),
-        (None, Search::Ambiguous(places)) => {
+        (None, Ok(found)) => Ok(found),
+        (None, Err(places)) if !places.is_empty() => {
             let places = places.join("` and at `");
             Err(format!("the response has {nouns} at `{places}`, {unclear}"))
         }
-        (None, Search::Nothing) => {
+        (None, Err(_)) => {
             let list = lists(value).into_iter().min_by_key(|list| {
                 let is_named = Some(list.place.as_str()) == unreadable;
                 (!is_named, list.objects.is_empty(), list.elements == 0)
@@ -55,7 +55,7 @@ pub(crate) fn elements<'a>(
         // None, only where no element came that could be one.
         (Some(empty), found) => {
             let mut others = match found {
-                Search::Found(found) => vec![found],
+                Ok(found) => vec![found],
                 _ => lists(value),
             };
             others.retain(|list| !list.objects.is_empty());
@@ -85,7 +85,7 @@ fn within(element: &Value, shape: Shape) -> Option<&Map<String, Value>> {
         return Some(object);
     }
     match shallowest(element, shape) {
-        Search::Found(found) if found.objects.len() == 1 => Some(found.objects[0]),
+        Ok(found) if found.objects.len() == 1 => Some(found.objects[0]),
         // `{"booking": {…}}`: what stands where one is expected, in an object of its own.
         _ if object.len() == 1 => {
             object.values().find_map(Value::as_object).filter(|inner| shape.is_usable(inner))
@@ -99,24 +99,24 @@ pub(crate) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, St
     let [noun, nouns] = shape.nouns();
     let root = value.as_object().filter(|it| shape.is_usable(it));
     match (root, shallowest(value, shape)) {
-        (Some(object), Search::Nothing) => Ok(object),
+        (Some(object), Err(places)) if places.is_empty() => Ok(object),
         (Some(object), _) if shape.fits(object) => Ok(object),
         // An envelope, and objects in a booking, may have an id and a status of their own.
-        (Some(_), Search::Found(found)) => {
+        (Some(_), Ok(found)) => {
             Err(format!("both it and the object at `{}` may be the {noun}", found.place))
         }
-        (_, Search::Found(found)) => match found.objects[..] {
+        (_, Ok(found)) => match found.objects[..] {
             [object] => match refusal_around(value, object).flatten() {
                 Some(word) => Err(format!("the object around the {noun} reports `{word}`")),
                 None => Ok(object),
             },
             _ => Err(format!("it has {} {nouns} in `{}`", found.objects.len(), found.place)),
         },
-        (_, Search::Ambiguous(places)) => Err(format!(
+        (_, Err(places)) if !places.is_empty() => Err(format!(
             "it has a {noun} at `{}`, and it is not clear which of them is meant",
             places.join("` and at `")
         )),
-        (None, Search::Nothing) => Err(format!("nothing in it has {}", shape.mark())),
+        (_, Err(_)) => Err(format!("nothing in it has {}", shape.mark())),
     }
 }
 

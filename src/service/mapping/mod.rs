@@ -19,7 +19,7 @@ pub(crate) mod write;
 
 pub(crate) use dialect::{Dialect, Pause, signing_service};
 pub(crate) use envelope_fields::{envelope_fields, scalars};
-pub(crate) use find::{Search, shallowest};
+pub(crate) use find::shallowest;
 pub(crate) use kind::{ReadKind, WriteKind};
 pub(crate) use names::{is_one_of, member};
 pub(crate) use outline::{HOLE, Outline, jq_key, missing};
