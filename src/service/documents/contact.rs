@@ -8,11 +8,8 @@ pub(crate) fn email(text: &str) -> Result<String, String> {
             && domain.split('.').count() > 1
             && domain.split('.').all(|label| !label.is_empty())
     });
-    if is_address {
-        Ok(text.to_owned())
-    } else {
-        Err("that is not an email address; write it as ada@example.com".to_owned())
-    }
+    let refuse = || "that is not an email address; write it as ada@example.com".to_owned();
+    is_address.then(|| text.to_owned()).ok_or_else(refuse)
 }
 
 /// Parses a phone number: up to 15 digits (E.164), separators, country code after a `+`.
@@ -20,11 +17,9 @@ pub(crate) fn phone(text: &str) -> Result<String, String> {
     let number = text.strip_prefix('+').unwrap_or(text);
     let digits = number.chars().filter(char::is_ascii_digit).count();
     let usual = |c: char| c.is_ascii_digit() || " -.()/\u{a0}".contains(c);
-    if (5..=15).contains(&digits) && number.chars().all(usual) {
-        Ok(text.to_owned())
-    } else {
-        Err("that is not a phone number; write it as +44 20 7946 0018".to_owned())
-    }
+    let is_number = (5..=15).contains(&digits) && number.chars().all(usual);
+    let refuse = || "that is not a phone number; write it as +44 20 7946 0018".to_owned();
+    is_number.then(|| text.to_owned()).ok_or_else(refuse)
 }
 
 /// Parses a party size. The service decides which is too large.

@@ -35,26 +35,22 @@ impl Mapping {
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         let no_kind = || "is not a kind of document".to_owned();
         match key.split_once('.').unwrap_or(("", key)) {
-            ("", "local_times") => {
-                self.local_times = value == "true";
-                Ok(())
-            }
-            ("", "auth_query") => self.transport.set_auth_query(value),
-            ("", "auth_user") => self.transport.set_auth_user(value),
-            ("headers", name) => self.transport.add_header(name, value),
-            ("dialect", name) => self.dialect.rename(name, value),
+            ("", "local_times") => self.local_times = value == "true",
+            ("", "auth_query") => self.transport.set_auth_query(value)?,
+            ("", "auth_user") => self.transport.set_auth_user(value)?,
+            ("headers", name) => self.transport.add_header(name, value)?,
+            ("dialect", name) => self.dialect.rename(name, value)?,
             ("read", kind) => {
                 let kind = ReadKind::parse(kind).ok_or_else(no_kind)?;
                 self.read.insert(kind, Expression::compile(value)?);
-                Ok(())
             }
             ("write", kind) => {
                 let kind = WriteKind::parse(kind).ok_or_else(no_kind)?;
                 self.write.insert(kind, Expression::compile(value)?);
-                Ok(())
             }
-            _ => Err("is not a setting of the mapping".to_owned()),
+            _ => return Err("is not a setting of the mapping".to_owned()),
         }
+        Ok(())
     }
 
     pub(crate) fn set_command(&self, settings: &str) -> String {

@@ -19,11 +19,8 @@ impl Mapping {
             let name = format!("the profile's expression write.{}", kind.as_str());
             let written =
                 expression.apply(&Value::Object(body)).map_err(|why| format!("{name} {why}"))?;
-            return if written.is_object() {
-                Ok(written)
-            } else {
-                Err(format!("{name} does not give an object"))
-            };
+            let refuse = || format!("{name} does not give an object");
+            return Some(written).filter(Value::is_object).ok_or_else(refuse);
         }
         let names = self.names_of(kind);
         let mut written = Map::new();
