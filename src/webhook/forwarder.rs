@@ -18,7 +18,7 @@ use tokio::time::{sleep, timeout};
 use super::handler::{Handler, HeaderLine};
 use super::reporter::{ForwardAttempt, ForwardOutcome, ListenerEvent};
 use super::signature::sign;
-use super::store::{EventState, QueuedDelivery, Webhooks};
+use super::store::{EventState, ReceivedDelivery, Webhooks};
 use crate::outcome::{Error, Result};
 use crate::secrets::Secret;
 use crate::service::mapping::Dialect;
@@ -132,17 +132,18 @@ impl Forwarder {
 
     async fn forward(self: Arc<Self>, number: i64) {
         let url = self.app.handler.url.to_string();
-        let delivery = match self.store.begin_attempt(number, url, false).await {
-            Ok(Some(delivery)) => delivery,
+        let begun = self.store.begin_attempt(number, url, false).await;
+        let (delivery, attempt, failures) = match begun {
+            Ok(Some(begun)) => begun,
             Ok(None) => return,
             Err(error) => {
                 self.report_unwritten(&error);
                 return sleep(WRITE_PAUSE).await;
             }
         };
-        let headers = self.app.headers(&delivery, Timestamp::now());
+        let headers = self.app.headers(&delivery, attempt, Timestamp::now());
         let reaction = self.app.handler.post(&headers, &delivery.body).await;
-        let next = self.schedule.next(delivery.failures + 1, Timestamp::now());
+        let next = self.schedule.next(failures + 1, Timestamp::now());
         let (outcome, state, next) = match next {
             _ if reaction.is_delivered() => {
                 (ForwardOutcome::Delivered, EventState::Delivered, None)
@@ -150,7 +151,7 @@ impl Forwarder {
             Some(next) => (ForwardOutcome::Failed, EventState::Waiting, Some(next)),
             None => (ForwardOutcome::Abandoned, EventState::Abandoned, None),
         };
-        let (attempt, becomes) = (delivery.attempt, Some((state, next)));
+        let becomes = Some((state, next));
         let end = || self.store.end_attempt(number, attempt, reaction.clone(), becomes);
         // If the response were lost, the app would get the event again.
         while let Err(error) = end().await {
@@ -188,7 +189,12 @@ pub(crate) struct App {
 impl App {
     /// The headers as received, without the connection's, with our attempt number, a signature if
     /// due, and the user's.
-    pub(crate) fn headers(&self, delivery: &QueuedDelivery, now: Timestamp) -> Vec<HeaderLine> {
+    pub(crate) fn headers(
+        &self,
+        delivery: &ReceivedDelivery,
+        attempt: u32,
+        now: Timestamp,
+    ) -> Vec<HeaderLine> {
         let mut headers = delivery.headers.clone();
         headers.retain(|(name, _)| !HOP_BY_HOP.split(' ').any(|it| it == name));
         let mut set = |name: &str, value: String| {
@@ -196,7 +202,7 @@ impl App {
             headers.push((name.to_owned(), value));
         };
         if let Some((secret, most)) = &self.signing {
-            set(&self.dialect.attempt_header(), delivery.attempt.to_string());
+            set(&self.dialect.attempt_header(), attempt.to_string());
             if now.duration_since(delivery.received_at) > *most {
                 let signature = sign(secret, now.as_second(), &delivery.body);
                 set(&self.dialect.signature_header(), signature);
@@ -247,16 +253,14 @@ mod tests {
             ("x-twice", "a"),
             ("x-twice", "b"),
         ];
-        let delivery = QueuedDelivery {
+        let delivery = ReceivedDelivery {
             event: Event::default(),
             headers: came.map(line).into(),
             body: b"{}".to_vec(),
             received_at,
-            attempt: 2,
-            failures: 1,
         };
         let later = SignedDuration::from_secs(seconds_later);
-        app.headers(&delivery, received_at + later)
+        app.headers(&delivery, 2, received_at + later)
     }
 
     fn values<'a>(headers: &'a [HeaderLine], name: &str) -> Vec<&'a str> {

@@ -64,7 +64,7 @@ pub(crate) fn timeline(
     if let Some(webhooks) = records.received()? {
         let query = EventQuery { booking: Some(id.to_owned()), ..EventQuery::default() };
         for event in webhooks.events(&query)?.into_iter().rev() {
-            let (_, body) = webhooks.content(event.number)?;
+            let body = webhooks.delivery(event.number)?.body;
             story.delivery(&event, &body, facts.mapping());
         }
     }

@@ -8,7 +8,7 @@ use super::fields::{Fields, change_text};
 use super::local_bookings::{line_cells, time_left, tone_and_word};
 use super::terms::TermsReader;
 use super::{capitalised, joined, venue_place};
-use crate::json::{Document, plain};
+use crate::json::Document;
 use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
 use crate::service::documents::booking::{Booking, Status};
@@ -162,10 +162,8 @@ impl BookingView {
             }
             None => self.time(page, fields, "updated", "updated_at"),
         }
-        let created = fields.get("created_at").and_then(DocumentTime::read);
-        if created.is_some_and(|created| created.instant == since) {
-            fields.scalar("created_at");
-        } else {
+        let is_since = |it| DocumentTime::read(it).filter(|created| created.instant == since);
+        if fields.read("created_at", is_since).is_none() {
             self.time(page, fields, "created", "created_at");
         }
     }
@@ -181,14 +179,13 @@ impl BookingView {
         };
         page.field_if("guest", fields.scalar("customer").map(mark("customer")));
         page.field_if("guest", fields.scalar("customer.name").map(mark("customer")));
-        let when = fields.get("datetime");
-        if let Some(when) = when.filter(|_| fields.scalar("datetime").is_some()) {
+        if let Some(when) = fields.scalar("datetime") {
             let zone = self.venue.as_ref().and_then(Venue::timezone).or_else(|| self.slot_zone());
             let when = match &self.booking.time {
                 FieldValue::Read(time) => {
                     with_own_time(&time.on_clock_of(zone.as_ref()), &system_zone())
                 }
-                _ => format!("{} is not understood (map it: {map_it})", plain(when)),
+                _ => format!("{when} is not understood (map it: {map_it})"),
             };
             page.field("when", mark("datetime")(when));
         }

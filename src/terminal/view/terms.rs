@@ -34,16 +34,12 @@ impl TermsReader {
         let mut fields = Fields::from_document(terms);
         let held = self.amount(&mut fields, "hold_amount");
         let held = held.map(|held| (format!("{} held", held.words()), held));
-        let needed = fields.get("required").filter(|it| it.is_boolean());
-        let mut words = Vec::new();
-        if let Some(needed) = needed {
-            fields.took(needed);
-            words.push(if needed == &Value::Bool(true) { "card" } else { "no card" });
-        }
+        let needed = fields.read("required", Value::as_bool);
+        let mut words = Vec::from_iter(needed.map(|it| if it { "card" } else { "no card" }));
         words.extend(held.as_ref().map(|(words, _)| words.as_str()));
         let words = (!words.is_empty()).then(|| words.join(", "));
         let mut terms = self.worded(fields, held.as_ref(), words.clone(), words)?;
-        terms.are_whole &= needed != Some(&Value::Bool(false));
+        terms.are_whole &= needed != Some(false);
         Some(terms)
     }
 
@@ -170,14 +166,11 @@ impl TermsReader {
     }
 
     fn amount(&self, fields: &mut Fields<'_>, name: &str) -> Option<GuestMoney> {
-        let found = fields.get(name)?;
         let currency = fields.get("currency").filter(|it| it.is_string());
         let unit = currency.and_then(Value::as_str);
-        let money = GuestMoney::from_amount(found, unit, self.certainty, self.party)?;
-        fields.took(found);
-        if let Some(currency) = currency {
-            fields.took(currency);
-        }
+        let money = |it| GuestMoney::from_amount(it, unit, self.certainty, self.party);
+        let money = fields.read(name, money)?;
+        currency.into_iter().for_each(|it| fields.took(it));
         Some(money)
     }
 }

@@ -22,6 +22,7 @@ use crate::webhook::forwarder::App;
 use crate::webhook::handler::endpoint;
 use crate::webhook::reporter::ForwardAttempt;
 use crate::webhook::signature::Header;
+use crate::webhook::store::ReceivedDelivery;
 use crate::webhook::{AttemptRow, Event, EventQuery, EventRow, EventState};
 
 /// List received events, newest first
@@ -139,7 +140,7 @@ impl Draw for EventList {
 pub(crate) fn show(Parts { api, records, ui, .. }: &Parts, args: &ShowArgs) -> Result<Exit> {
     let row = find(records, &args.event)?;
     let webhooks = records.webhooks()?;
-    let (headers, body) = webhooks.content(row.number)?;
+    let ReceivedDelivery { headers, body, .. } = webhooks.delivery(row.number)?;
     let name = api.facts.dialect().signature_header();
     let signature = headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name));
     let signed_at = signature
@@ -301,19 +302,19 @@ pub(crate) async fn replay(parts: &Parts, args: ReplayArgs) -> Result<Exit> {
     for (row, number) in rows.iter().zip(1..) {
         let place = format!("{number} of {}", rows.len());
         progress.say(&place);
-        let delivery = store.begin_attempt(row.number, url.to_string(), true).await?;
-        let Some(delivery) = delivery else {
+        let begun = store.begin_attempt(row.number, url.to_string(), true).await?;
+        let Some((delivery, attempt, _)) = begun else {
             continue;
         };
         posting(api, format!("{place} events were"), url);
-        let headers = app.headers(&delivery, Timestamp::now());
+        let headers = app.headers(&delivery, attempt, Timestamp::now());
         let reaction = app.handler.post(&headers, &delivery.body).await;
         events.push(ReplayedEvent {
             event: delivery.event,
             delivered: reaction.is_delivered(),
-            attempt: ForwardAttempt::new(delivery.attempt, &reaction),
+            attempt: ForwardAttempt::new(attempt, &reaction),
         });
-        store.end_attempt(row.number, delivery.attempt, reaction, None).await?;
+        store.end_attempt(row.number, attempt, reaction, None).await?;
     }
     drop(progress);
     let (failed, total) = (events.iter().filter(|it| !it.delivered).count(), events.len());

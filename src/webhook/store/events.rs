@@ -16,24 +16,13 @@ use crate::webhook::reporter::ForwardAttempt;
 /// app may have the event.
 const UNKNOWN: &str = "no response was recorded";
 
+#[derive(Clone, Debug)]
 pub(crate) struct ReceivedDelivery {
     pub(crate) event: Event,
     pub(crate) headers: Vec<HeaderLine>,
     /// The raw bytes that were signed.
     pub(crate) body: Vec<u8>,
     pub(crate) received_at: Timestamp,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct QueuedDelivery {
-    pub(crate) event: Event,
-    pub(crate) headers: Vec<HeaderLine>,
-    pub(crate) body: Vec<u8>,
-    pub(crate) received_at: Timestamp,
-    /// The attempt's number, from 1.
-    pub(crate) attempt: u32,
-    /// How many attempts have failed, without one that the end of its listener cut off.
-    pub(crate) failures: u32,
 }
 
 impl Webhooks {
@@ -103,30 +92,24 @@ impl Webhooks {
         .await
     }
 
-    /// Records an attempt before it is sent. `None` if the event waits no more, except to replay.
+    /// Records an attempt before it is sent: with its number, from 1, and how many have failed before,
+    /// without one that the end of its listener cut off. `None` if the event waits no more, except
+    /// to replay.
     pub(crate) async fn begin_attempt(
         &self,
         number: i64,
         url: String,
         replay: bool,
-    ) -> Result<Option<QueuedDelivery>> {
+    ) -> Result<Option<(ReceivedDelivery, u32, u32)>> {
         self.write(move |connection, _| {
             let sql = "SELECT *, (SELECT count(*) FROM attempts WHERE event = e.number) AS attempts, \
                        (SELECT count(*) FROM attempts WHERE event = e.number AND replay = 0 \
                         AND latency_ms IS NOT NULL) AS failures \
                        FROM events e WHERE number = ? AND (? OR state = 'waiting')";
             let delivery = connection.query_row(sql, (number, replay), |row| {
-                let headers: String = row.get("headers")?;
-                Ok(QueuedDelivery {
-                    event: event(row)?,
-                    headers: serde_json::from_str(&headers).unwrap_or_default(),
-                    body: row.get("body")?,
-                    received_at: moment(row.get("received_at")?),
-                    attempt: row.get::<_, u32>("attempts")? + 1,
-                    failures: row.get("failures")?,
-                })
+                Ok((delivery(row)?, row.get::<_, u32>("attempts")? + 1, row.get("failures")?))
             }).optional()?;
-            if let Some(QueuedDelivery { attempt, .. }) = &delivery {
+            if let Some((_, attempt, _)) = &delivery {
                 let begun_at = Timestamp::now().as_millisecond();
                 connection.execute(
                     "INSERT INTO attempts (event, number, replay, url, begun_at, error) VALUES (?, ?, ?, ?, ?, ?)",
@@ -214,6 +197,16 @@ const ROW: &str = "SELECT e.*, \
         WHERE a.event = e.number ORDER BY a.number DESC LIMIT 1) AS last_result \
     FROM events e WHERE e.origin = ?1";
 
+fn delivery(row: &Row<'_>) -> rusqlite::Result<ReceivedDelivery> {
+    let headers: String = row.get("headers")?;
+    Ok(ReceivedDelivery {
+        event: event(row)?,
+        headers: serde_json::from_str(&headers).unwrap_or_default(),
+        body: row.get("body")?,
+        received_at: moment(row.get("received_at")?),
+    })
+}
+
 fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
     let state: String = row.get("state")?;
     Ok(EventRow {
@@ -274,14 +267,9 @@ impl Webhooks {
         self.rows(sql, params![self.origin, after, limit], |row| row.get("body"))
     }
 
-    pub(crate) fn content(&self, number: i64) -> Result<(Vec<HeaderLine>, Vec<u8>)> {
-        let sql = "SELECT headers, body FROM events WHERE number = ?";
-        self.read(|connection| {
-            connection.query_row(sql, [number], |row| {
-                let headers: String = row.get("headers")?;
-                Ok((serde_json::from_str(&headers).unwrap_or_default(), row.get("body")?))
-            })
-        })
+    pub(crate) fn delivery(&self, number: i64) -> Result<ReceivedDelivery> {
+        let sql = "SELECT * FROM events WHERE number = ?";
+        self.read(|connection| connection.query_row(sql, [number], delivery))
     }
 
     /// An event's attempts, oldest first.

@@ -3,7 +3,7 @@
 
 mod events;
 
-pub(crate) use events::{AttemptRow, EventQuery, EventRow, QueuedDelivery, ReceivedDelivery};
+pub(crate) use events::{AttemptRow, EventQuery, EventRow, ReceivedDelivery};
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
