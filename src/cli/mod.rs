@@ -240,7 +240,13 @@ fn suggestion(
         let mut flags = flags.filter_map(|it| Some(format!("--{}", it.get_long()?)));
         return match flags.find(|it| is_before(it)) {
             Some(flag) => Some(format!("write {flag}={wrong}.")),
-            None => with_more_words(command, path, wrong),
+            None if command.get_arguments().any(clap::Arg::is_last_set) => {
+                Some(format!("put the command to run after --: {path} -- {wrong}."))
+            }
+            None => {
+                let takes_text = command.get_positionals().any(|it| it.get_id() == "booking");
+                takes_text.then(|| "put a text of several words in quotes.".to_owned())
+            }
         };
     }
     let subcommand = text(ContextKind::InvalidSubcommand);
@@ -275,14 +281,6 @@ fn suggestion(
         let written = shell::flag(&flag, &value);
         Some(format!("to pass a value that begins with `-`, write {written}."))
     })
-}
-
-fn with_more_words(command: &clap::Command, path: &str, word: &str) -> Option<String> {
-    if command.get_arguments().any(clap::Arg::is_last_set) {
-        return Some(format!("put the command to run after --: {path} -- {word}."));
-    }
-    let takes_text = command.get_positionals().any(|it| it.get_id() == "booking");
-    takes_text.then(|| "put a text of several words in quotes.".to_owned())
 }
 
 /// The flags that take a secret, including ones that do not exist but that people may try.

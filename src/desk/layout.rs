@@ -143,11 +143,11 @@ impl Desk<'_> {
         let top = at.unwrap_or_default().saturating_sub(part.rows / 2);
         let top = top.min(list.lines.len().saturating_sub(part.rows));
         let displayed = list.lines.iter().skip(top).take(part.rows).map(|line| match line.place {
-            None => style.tint(line.tone, &line.text),
+            None => style.paint(line.tone, &line.text),
             Some(place) if place == list.selected => {
                 format!("❯ {}", style.paint(Tone::Strong, &line.text))
             }
-            Some(_) => format!("  {}", style.tint(line.tone, &line.text)),
+            Some(_) => format!("  {}", style.paint(line.tone, &line.text)),
         });
         displayed.collect()
     }

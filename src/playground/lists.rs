@@ -1,7 +1,7 @@
 //! Bookings, text messages and keys as they are, and the status of a booking.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::answer::{self, AnswerList, Columns, cell, of_organization};
 use crate::app::Parts;
@@ -10,7 +10,6 @@ use crate::outcome::{Exit, Result};
 use crate::secrets::reveal;
 use crate::service::client::Call;
 use crate::service::documents::id::id;
-use crate::terminal::output::TableCell;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -35,16 +34,14 @@ pub(crate) const BOOKINGS: Columns = Columns(
 const MESSAGES: Columns =
     Columns("code, for=booking_id, sent to=to, sent=created_at, text", |it, field| match field {
         "booking_id" if !it[field].is_string() => cell(it, "session_id"),
-        "created_at" => message_time(it),
+        // Beside a text, which needs the room of a terminal.
+        "created_at" => {
+            let at = it[field].as_str().and_then(|it| it.parse::<Timestamp>().ok());
+            cell(it, field).in_short(at.map(|it| it.strftime("%-d %b %T").to_string()))
+        }
         _ => cell(it, field),
     });
 const KEYS: Columns = Columns("key, kind, organization, purpose, scopes", cell);
-
-/// Beside a text, which needs the room of a terminal.
-fn message_time(message: &Value) -> TableCell {
-    let at = message["created_at"].as_str().and_then(|it| it.parse::<Timestamp>().ok());
-    cell(message, "created_at").in_short(at.map(|it| it.strftime("%-d %b %T").to_string()))
-}
 
 pub(crate) async fn bookings(parts: &Parts, args: Args) -> Result<Exit> {
     let path = of_organization("/sandbox/bookings", args.organization.as_deref());

@@ -182,9 +182,8 @@ fn page(report: &Document) -> Page {
     }
     page.line("");
     page.sentence(report.met_codes());
-    let unmet = report.situations.iter().filter(|it| !it.met);
     let rows: Vec<_> =
-        unmet.map(|it| vec![it.title.as_str().into(), it.how.as_str().into()]).collect();
+        report.unmet().map(|it| vec![it.title.as_str().into(), it.how.as_str().into()]).collect();
     if !rows.is_empty() {
         page.line("");
         page.table(vec!["never met", "what brings it about"], rows, vec![]);

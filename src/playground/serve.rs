@@ -169,9 +169,8 @@ pub(crate) async fn run(parts: &Parts, args: RunArgs) -> Result<Exit> {
     let origin = &variables.base_url;
     ui.out.note(&format!("sandbox listening on {origin}"));
 
-    let Some((program, arguments)) = args.command.split_first() else {
-        return Err(Error::usage("no command was given"));
-    };
+    // clap asks for one at least.
+    let (program, arguments) = (&args.command[0], &args.command[1..]);
     let home = std::env::temp_dir().join(format!("bookctl-run-{}", uuid::Uuid::now_v7().simple()));
     create_folder(&home)
         .map_err(|error| Error::io(format!("cannot create {}", home.display()), error))?;

@@ -137,7 +137,15 @@ impl Api {
                 return Ok(left);
             }
         }
-        Err(self.with_a_sandboxs_hint(failure.into_error(call)))
+        let mut error = failure.into_error(call);
+        if error.http_status == Some(429)
+            && let Some(after) = error.retry_after
+            && self.facts.certainty() == Certainty::Contract
+        {
+            let seconds = after.as_secs().max(1);
+            error.hint = Some(format!("skip the wait: bookctl sandbox clock --advance {seconds}s"));
+        }
+        Err(error)
     }
 
     /// Waits for a rate limit that resets in `pause`, within `allowed`, or if a person agrees.
@@ -159,17 +167,6 @@ impl Api {
             pause = pause.saturating_sub(asked_at.elapsed());
         }
         self.wait_out(pause, allowed).await.map(Some)
-    }
-
-    fn with_a_sandboxs_hint(&self, mut error: Error) -> Error {
-        if error.http_status == Some(429)
-            && let Some(after) = error.retry_after
-            && self.facts.certainty() == Certainty::Contract
-        {
-            let seconds = after.as_secs().max(1);
-            error.hint = Some(format!("skip the wait: bookctl sandbox clock --advance {seconds}s"));
-        }
-        error
     }
 
     /// Waits by the service's clock, with a countdown. A sandbox's clock may move meanwhile.

@@ -159,12 +159,6 @@ fn value_name(arg: &Arg) -> &str {
     arg.get_value_names().unwrap_or_default().first().map_or("", |name| name.as_str())
 }
 
-fn takes_a_file(path: &[&str], arg: &Arg) -> bool {
-    let name = value_name(arg);
-    name.split('|').any(|form| form == "FILE" || form == "@FILE")
-        || path == ["sandbox", "run"] && name == "CMD"
-}
-
 /// The command at `path` with the values of its arguments, and those of the commands below it.
 pub(super) fn attach(
     command: Command,
@@ -174,10 +168,13 @@ pub(super) fn attach(
 ) -> Command {
     let command = command.mut_args(|arg| {
         let hidden = arg.is_hide_set() || (hides_flags && !arg.is_positional());
+        let name = value_name(&arg);
+        let takes_a_file = name.split('|').any(|form| form == "FILE" || form == "@FILE")
+            || path == ["sandbox", "run"] && name == "CMD";
         let completer = if let Some(source) = source(path, &arg) {
             let known = Arc::clone(known);
             ArgValueCompleter::new(move |current: &OsStr| values(source, &known, current))
-        } else if takes_a_file(path, &arg) {
+        } else if takes_a_file {
             ArgValueCompleter::new(files)
         } else {
             return arg.hide(hidden);

@@ -198,7 +198,7 @@ impl Sheet<'_> {
     /// Writes a text that is indented by `indent` columns; its first line follows `start`, as wide.
     fn hanging(&mut self, mut start: String, indent: usize, text: &str, tone: Option<Tone>) {
         for line in wrap(text, self.style.width.saturating_sub(indent).max(LEAST_CUT)) {
-            self.line(&(start + &self.style.tint(tone, &line)));
+            self.line(&(start + &self.style.paint(tone, &line)));
             start = " ".repeat(indent);
         }
     }
@@ -281,7 +281,7 @@ impl Sheet<'_> {
     }
 
     fn tabs<'a>(&mut self, cells: impl Iterator<Item = &'a Cell>) {
-        let cells = cells.map(|cell| self.style.tint(cell.tone, &visible(&cell.text)));
+        let cells = cells.map(|cell| self.style.paint(cell.tone, &visible(&cell.text)));
         let cells = cells.collect::<Vec<_>>();
         self.line(&cells.join("\t"));
     }
@@ -298,7 +298,7 @@ impl Sheet<'_> {
             let displayed = cell.visible_text();
             let blanks = least.saturating_sub(displayed.width()) + 1;
             width += displayed.width() + blanks;
-            let displayed = self.style.tint(cell.tone, &displayed);
+            let displayed = self.style.paint(cell.tone, &displayed);
             start += &format!("{displayed}{:blanks$}", "");
             if indent == 0 {
                 indent = width;

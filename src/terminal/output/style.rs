@@ -107,14 +107,10 @@ impl StreamStyle {
         self
     }
 
-    pub(crate) fn tint(&self, tone: Option<Tone>, text: &str) -> String {
-        tone.map_or_else(|| text.to_owned(), |tone| self.paint(tone, text))
-    }
-
-    pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
-        if !self.color {
+    pub(crate) fn paint(&self, tone: impl Into<Option<Tone>>, text: &str) -> String {
+        let Some(tone) = tone.into().filter(|_| self.color) else {
             return text.to_owned();
-        }
+        };
         let style = match tone {
             // Not bold: many terminals make it a bright color, which a light background swallows.
             Tone::Good => Style::new().green(),

@@ -242,7 +242,7 @@ fn color(line: &str, starts: &[usize], tones: &[Option<Tone>], style: &StreamSty
     let tinted = cells.iter().zip(tones).map(|(cell, tone)| {
         let text = cell.trim_end();
         let blanks = cell.len() - text.len();
-        format!("{}{:blanks$}", style.tint(*tone, text), "")
+        format!("{}{:blanks$}", style.paint(*tone, text), "")
     });
     tinted.collect()
 }
@@ -261,7 +261,7 @@ fn record(columns: &[Column], row: usize, style: &StreamStyle) -> Vec<String> {
         if !text.is_empty() {
             let parts = wrap(&format!("{} {text}", column.header), room).into_iter();
             let parts =
-                parts.map(|part| format!("{:RECORD_INDENT$}{}", "", style.tint(*tone, &part)));
+                parts.map(|part| format!("{:RECORD_INDENT$}{}", "", style.paint(*tone, &part)));
             lines.extend(parts);
         }
     }

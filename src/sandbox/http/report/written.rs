@@ -42,7 +42,7 @@ impl Report {
         self.situations.iter().filter(|it| it.met).count()
     }
 
-    fn unmet(&self) -> impl Iterator<Item = &Situation> {
+    pub(crate) fn unmet(&self) -> impl Iterator<Item = &Situation> {
         self.situations.iter().filter(|it| !it.met)
     }
 
