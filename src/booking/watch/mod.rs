@@ -13,7 +13,6 @@ use crate::outcome::{Exit, Result};
 use crate::platform::shell;
 use crate::service::documents::{Status, id};
 use crate::service::time::in_units;
-use crate::terminal::output::Progress;
 use crate::terminal::view::BookingLine;
 
 /// How long a booking is watched without `--timeout`. A pause expires after 20 minutes.
@@ -46,7 +45,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { records, ui, settings, .. } = parts;
+    let Parts { api, records, ui, settings } = parts;
     let until: Vec<String> = args.until.iter().map(|it| recorded_status(it).to_owned()).collect();
     let named = if args.all {
         let named = unfinished(parts, &until)?;
@@ -60,7 +59,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     } else {
         args.bookings.iter().map(|it| pick::located(records, it)).collect::<Result<_>>()?
     };
-    let progress_line = ui.out.progress("");
+    let progress = ui.out.progress("");
     let mut flags: Vec<String> = until.iter().map(|it| format!("--until {it}")).collect();
     flags.extend(settings.timeout.map(|it| format!("--timeout {}s", it.as_secs().max(1))));
     let flags = flags.join(" ");
@@ -69,10 +68,52 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         true => shell::command_about("watch --all", &[], &flags),
         false => shell::command_about("watch", &ids, &flags),
     };
-    let (beside, progress) = (named.len(), &progress_line);
-    let watching = Watching { parts, until, flags, command, beside, progress };
-    let watched = join_all(named.into_iter().map(|it| watching.watch(it))).await;
-    drop(progress_line);
+    let beside = u32::try_from(named.len()).unwrap_or(u32::MAX);
+    let watch = async |mut named: pick::NamedBooking| {
+        let id = named.id.clone();
+        let known = match named.read.take() {
+            Some(Err(error)) if !wait::passes(&error) => return Err(error),
+            read => read.and_then(Result::ok),
+        };
+        let in_flight = |certain: String| {
+            let certain = if beside == 1 { certain } else { "nothing was changed".to_owned() };
+            api.in_flight.replace(InFlight::Other(certain, command.clone()))
+        };
+        in_flight(format!("booking {id} was not read, and nothing was changed"));
+        let limits = (settings.timeout.unwrap_or(LONGEST), beside);
+        let watched = wait::until(parts, &id, known, limits, |booking, left, is_new| {
+            if is_new {
+                let view = finish::booking_view(parts, booking);
+                match beside {
+                    1 => ui.out.emit_line(&view)?,
+                    _ => ui.out.emit_line(&BookingLine(view))?,
+                };
+                finish::remember_shown(parts, booking);
+            }
+            let status = booking.status();
+            in_flight(format!("booking {id} has status {status}"));
+            let left = in_units(left.as_secs());
+            progress.say(&format!("{status}; watching for up to {left} more"));
+            Ok(is_reached(&status, &until) || ends(&status, &until))
+        });
+        let booking = watched.await.map_err(|error| pick::not_found(parts, &id, error))?;
+        let status = booking.status();
+        if is_reached(&status, &until) {
+            return Ok(Exit::Done);
+        }
+        if !ends(&status, &until) {
+            ui.out.note(&format!(
+                "Stopped watching: the time is over, and booking {id} has status {status}. To go on: {}",
+                shell::command("watch", &id, &flags)
+            ));
+            // A confirmed one can still be cancelled.
+            return Ok(Exit::Processing);
+        }
+        finish::warn_of_unknown_status(parts, &booking);
+        Ok(booking.exit_of_read())
+    };
+    let watched = join_all(named.into_iter().map(watch)).await;
+    drop(progress);
     let mut exit = Exit::Done;
     let mut failed = None;
     for ended in watched {
@@ -97,67 +138,6 @@ fn unfinished(parts: &Parts, until: &[String]) -> Result<Vec<pick::NamedBooking>
     });
     let id = |stored: KeptBooking| stored.booking.id().to_owned();
     Ok(found.map(|stored| pick::NamedBooking { id: id(stored), read: None }).collect())
-}
-
-struct Watching<'a> {
-    parts: &'a Parts,
-    until: Vec<String>,
-    /// The flags of a command that goes on with one of them.
-    flags: String,
-    /// The command that goes on with all of them.
-    command: String,
-    /// How many are watched.
-    beside: usize,
-    progress: &'a Progress,
-}
-
-impl Watching<'_> {
-    async fn watch(&self, mut named: pick::NamedBooking) -> Result<Exit> {
-        let (Watching { until, command, .. }, parts) = (self, self.parts);
-        let Parts { api, ui, settings, .. } = parts;
-        let id = named.id.clone();
-        let known = match named.read.take() {
-            Some(Err(error)) if !wait::passes(&error) => return Err(error),
-            read => read.and_then(Result::ok),
-        };
-        let in_flight = |certain: String| {
-            let certain = if self.beside == 1 { certain } else { "nothing was changed".to_owned() };
-            api.in_flight.replace(InFlight::Other(certain, command.clone()))
-        };
-        in_flight(format!("booking {id} was not read, and nothing was changed"));
-        let beside = u32::try_from(self.beside).unwrap_or(u32::MAX);
-        let limits = (settings.timeout.unwrap_or(LONGEST), beside);
-        let watched = wait::until(parts, &id, known, limits, |booking, left, is_new| {
-            if is_new {
-                let view = finish::booking_view(parts, booking);
-                match self.beside {
-                    1 => ui.out.emit_line(&view)?,
-                    _ => ui.out.emit_line(&BookingLine(view))?,
-                };
-                finish::remember_shown(parts, booking);
-            }
-            let status = booking.status();
-            in_flight(format!("booking {id} has status {status}"));
-            let left = in_units(left.as_secs());
-            self.progress.say(&format!("{status}; watching for up to {left} more"));
-            Ok(is_reached(&status, until) || ends(&status, until))
-        });
-        let booking = watched.await.map_err(|error| pick::not_found(parts, &id, error))?;
-        let status = booking.status();
-        if is_reached(&status, until) {
-            return Ok(Exit::Done);
-        }
-        if !ends(&status, until) {
-            ui.out.note(&format!(
-                "Stopped watching: the time is over, and booking {id} has status {status}. To go on: {}",
-                shell::command("watch", &id, &self.flags)
-            ));
-            // A confirmed one can still be cancelled.
-            return Ok(Exit::Processing);
-        }
-        finish::warn_of_unknown_status(parts, &booking);
-        Ok(booking.exit_of_read())
-    }
 }
 
 fn is_reached(status: &Status, until: &[String]) -> bool {
