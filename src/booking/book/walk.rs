@@ -140,39 +140,29 @@ impl Wizard<'_> {
     /// Asks one question, unless its answer is known. Returns whether it was asked.
     async fn ask(&mut self, step: WalkStep) -> Result<bool, PromptError> {
         let (flags, options) = (&self.flags, &self.flags.options);
-        let is_known = match step {
-            Vertical => flags.venue.is_some() || flags.vertical.is_some(),
-            Place => flags.venue.is_some() || flags.place.is_some(),
-            Time => flags.at.is_some() || flags.slot.is_some(),
-            Party => options.party.is_some(),
-            Venues => flags.venue.is_some(),
-            Provider => {
-                options.provider.is_some() || flags.has_slot() || self.draft.providers().len() < 2
-            }
-            Slot => flags.slot.is_some(),
-            Name => options.name.is_some(),
-            Email => self.knows_guest || options.email.is_some(),
-            Phone => self.knows_guest || options.phone.is_some(),
-            Confirm => false,
-        };
-        if is_known {
-            return Ok(false);
-        }
         match step {
-            Vertical => self.vertical().await?,
-            Place => self.place().await?,
-            Time => self.time().await?,
-            Party => self.party().await?,
-            Venues => self.venue().await?,
-            Provider => self.provider().await?,
-            Slot => return self.slot().await,
-            Name => self.name().await?,
-            Email => {
+            Vertical if flags.venue.is_none() && flags.vertical.is_none() => {
+                self.vertical().await?;
+            }
+            Place if flags.venue.is_none() && flags.place.is_none() => self.place().await?,
+            Time if flags.at.is_none() && flags.slot.is_none() => self.time().await?,
+            Party if options.party.is_none() => self.party().await?,
+            Venues if flags.venue.is_none() => self.venue().await?,
+            Provider
+                if options.provider.is_none()
+                    && !flags.has_slot()
+                    && self.draft.providers().len() > 1 =>
+            {
+                self.provider().await?;
+            }
+            Slot if flags.slot.is_none() => return self.slot().await,
+            Name if options.name.is_none() => self.name().await?,
+            Email if !self.knows_guest && options.email.is_none() => {
                 let previous_answer = self.draft.options.email.clone();
                 let email = self.contact("email", "--email", previous_answer, contact::email);
                 self.draft.options.email = email.await?;
             }
-            Phone => {
+            Phone if !self.knows_guest && options.phone.is_none() => {
                 let previous_answer = self.draft.options.phone.clone();
                 let phone = self.contact("phone", "--phone", previous_answer, contact::phone);
                 self.draft.options.phone = phone.await?;
@@ -184,6 +174,7 @@ impl Wizard<'_> {
                     return Err(declined().into());
                 }
             }
+            _ => return Ok(false),
         }
         Ok(true)
     }
