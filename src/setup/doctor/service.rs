@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Check;
 use crate::account::limits as rate_limits;
-use crate::app::{Api, Facts, Records, Settings};
+use crate::app::Parts;
 use crate::config::{Service, Target};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
@@ -57,14 +57,9 @@ pub(crate) async fn keyring(vault: &Vault, is_needed: bool) -> Check {
 
 /// Reachability, TLS, clock, key and limits, in this order: what an index that is asked for with
 /// the key shows of them.
-pub(crate) async fn examine(
-    api: &Api,
-    records: &Records,
-    settings: &Settings,
-    key: Result<Option<KeyAndSource>>,
-) -> Vec<Check> {
-    let target = api.facts.target();
-    let client = match api.client() {
+pub(crate) async fn examine(parts: &Parts, key: Result<Option<KeyAndSource>>) -> Vec<Check> {
+    let target = parts.api.facts.target();
+    let client = match parts.api.client() {
         Ok(client) => client,
         // TLS cannot be set up.
         Err(error) if error.exit == Exit::Network => return vec![Check::failed("tls", &error)],
@@ -84,10 +79,10 @@ pub(crate) async fn examine(
             (None, Err(check.fix(login(service))))
         }
     };
-    let mut answer = ask(&api.facts, settings, client, key.as_ref()).await;
+    let mut answer = ask(parts, client, key.as_ref()).await;
     if let Err(Failure::Failed(Cause::Key, error)) = &answer {
         described = Err(Check::failed("key", error));
-        answer = ask(&api.facts, settings, client, None).await;
+        answer = ask(parts, client, None).await;
     }
     let mut checks = match answer.as_ref() {
         Err(failure) if !failure.is_answer() => unreached(target, failure),
@@ -100,20 +95,15 @@ pub(crate) async fn examine(
     };
     match described {
         Err(missing) => checks.push(missing),
-        Ok(key) => checks.extend(judged(&api.facts, records, key, answer)),
+        Ok(key) => checks.extend(judged(parts, key, answer)),
     }
     checks
 }
 
-async fn ask(
-    facts: &Facts,
-    settings: &Settings,
-    client: &Client,
-    key: Option<&Secret>,
-) -> Result<Answer, Failure> {
-    let limit = settings.timeout.unwrap_or(LIMIT);
+async fn ask(parts: &Parts, client: &Client, key: Option<&Secret>) -> Result<Answer, Failure> {
+    let limit = parts.settings.timeout.unwrap_or(LIMIT);
     let answer = async {
-        match facts.target().service() {
+        match parts.api.facts.target().service() {
             None => client.send(&Call::get("/v1/")).await,
             Some(_) => client.send_with(&Call::get("/v1/"), key).await,
         }
@@ -180,8 +170,8 @@ fn clock(client: &Client, index: Option<&Answer>) -> Check {
 }
 
 /// The rate limits that the journal knows. The request that was just answered has none.
-fn limits(facts: &Facts, records: &Records) -> Check {
-    let known = rate_limits::known(facts, records).unwrap_or_default();
+fn limits(parts: &Parts) -> Check {
+    let known = rate_limits::known(parts).unwrap_or_default();
     let exhausted: Vec<String> = known.iter().filter_map(|it| it.exhausted()).collect();
     if exhausted.is_empty() {
         return Check::ok("limits", "not rate limited");
@@ -190,15 +180,10 @@ fn limits(facts: &Facts, records: &Records) -> Check {
 }
 
 /// What the answer says of the key, and of the service's limits.
-fn judged(
-    facts: &Facts,
-    records: &Records,
-    key: String,
-    answer: Result<Answer, Failure>,
-) -> Vec<Check> {
+fn judged(parts: &Parts, key: String, answer: Result<Answer, Failure>) -> Vec<Check> {
     let not_checked = Check::warning("key", format!("{key}, not checked"));
     let error = match answer {
-        Ok(_) => return vec![Check::ok("key", key), limits(facts, records)],
+        Ok(_) => return vec![Check::ok("key", key), limits(parts)],
         Err(failure) if !failure.is_answer() => return vec![not_checked],
         Err(Failure::Refused(refusal)) if refusal.status == 429 => {
             let after = refusal.retry_after.unwrap_or_default().as_secs();
@@ -213,10 +198,10 @@ fn judged(
     }
     let mut check = Check::failed("key", &error);
     check.detail = format!("{key}: {}", check.detail);
-    if let Some(service) = facts.target().service()
+    if let Some(service) = parts.api.facts.target().service()
         && error.exit == Exit::Unauthorized
     {
-        let sent = key_sent_as(facts.mapping());
+        let sent = key_sent_as(parts.api.facts.mapping());
         check.detail = format!("{}; sent as `{sent}`", check.detail);
         check = check.fix(login(service));
     }
