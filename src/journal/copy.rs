@@ -11,6 +11,7 @@ use super::batch_rows::copy_row;
 use super::bookings::{self, KeptBooking, SeenBooking};
 use super::protocol::Attempt;
 use super::scope::Scope;
+use super::writes::copy_write;
 use super::{Journal, protocol};
 use crate::outcome::{Error, Result};
 use crate::platform::sql::{Sql, SqlResult, SqlRow, values};
@@ -47,6 +48,9 @@ pub(crate) fn copy(from: &Path, into: &Journal) -> Result<Copied> {
     into.write(|statements, scope| {
         rows.iter().try_for_each(|row| copy_row(statements, scope, row))
     })?;
+    // What has an unknown outcome is not repeated blindly there either.
+    let writes = source.read(|statements, _| statements.query("SELECT * FROM writes", &[]))?;
+    into.write(|statements, _| writes.iter().try_for_each(|row| copy_write(statements, row)))?;
     Ok(copied)
 }
 
@@ -99,7 +103,7 @@ fn copy_booking(statements: &dyn Sql, scope: &Scope, row: &SqlRow) -> SqlResult<
 mod tests {
     use super::*;
     use crate::journal::tests::open;
-    use crate::journal::{RowLine, State};
+    use crate::journal::{BookingWrite, RowLine, State};
     use crate::outcome::Exit;
     use serde_json::{Value, json};
 
@@ -133,6 +137,17 @@ mod tests {
         };
         laptop.end_row("friday", "r1", &line).unwrap();
         laptop.end_batch("friday", Exit::PartialBatch).unwrap();
+        let write = |outcome: &str| BookingWrite {
+            sent_at: "2026-11-28T03:00:00Z".parse().unwrap(),
+            kind: "cancel".to_owned(),
+            outcome: outcome.to_owned(),
+            facts: json!({}),
+        };
+        for outcome in ["unknown", "done"] {
+            laptop.store_write("bk_1", &write(outcome)).unwrap();
+            copy(&path, &team).unwrap();
+            assert_eq!(team.writes("bk_1").unwrap()[0].outcome, outcome);
+        }
         let copied = copy(&path, &team).unwrap();
         assert_eq!((copied.attempts, copied.bookings), (2, 1));
         let record = team.batch("friday").unwrap();

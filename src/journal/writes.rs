@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::Journal;
 use crate::outcome::Result;
-use crate::platform::sql::{SqlRow, values};
+use crate::platform::sql::{Sql, SqlResult, SqlRow, values};
 use crate::secrets::redact_document;
 
 /// A row that is written before its request leaves, as `unknown`.
@@ -25,6 +25,18 @@ impl BookingWrite {
     pub(crate) fn may_be_done(&self) -> bool {
         matches!(&*self.outcome, "done" | "unknown")
     }
+}
+
+/// Copies a row, or only its outcome, where that was unknown. Nothing of a deleted guest comes back.
+pub(super) fn copy_write(statements: &dyn Sql, row: &SqlRow) -> SqlResult<()> {
+    let copy = "INSERT INTO writes (origin, booking_id, sent_at, kind, outcome, facts)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6
+         WHERE EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND forgotten_at IS NULL)
+         ON CONFLICT (origin, booking_id, sent_at) DO UPDATE SET outcome = excluded.outcome WHERE writes.outcome = 'unknown'";
+    let text = |column| row.get::<String>(column);
+    let (origin, id, sent_at) = (text("origin")?, text("booking_id")?, text("sent_at")?);
+    let (kind, outcome, facts) = (text("kind")?, text("outcome")?, text("facts")?);
+    statements.execute(copy, values![&origin, &id, &sent_at, &kind, &outcome, &facts]).map(drop)
 }
 
 impl Journal {
