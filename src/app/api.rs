@@ -62,7 +62,7 @@ impl Api {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let connection = match &self.facts.target.place {
+        let (base, url, key) = match &self.facts.target.place {
             Place::Sandbox { by_default, .. } => {
                 let base = self.facts.serve_embedded()?;
                 if *by_default {
@@ -70,21 +70,15 @@ impl Api {
                 }
                 let key = self.facts.target.key.clone();
                 let key = key.unwrap_or_else(|| Secret::new(LIVE_KEY.to_owned()));
-                self.connection(base, None, KeySource::Given(key))
+                (base, None, KeySource::Given(key))
             }
             Place::Service(service) => {
                 let url = &service.base_url;
-                self.connection(url.join(""), Some(url), self.facts.key_source(service))
+                (url.join(""), Some(url), self.facts.key_source(service))
             }
         };
-        let client = Client::new(connection)?;
-        Ok(self.client.get_or_init(|| client))
-    }
-
-    fn connection(&self, base: String, url: Option<&BaseUrl>, key: KeySource) -> Connection {
-        let service = self.facts.target.service();
-        let shows_calls = self.shows_calls.get();
-        Connection {
+        let (service, shows_calls) = (self.facts.target.service(), self.shows_calls.get());
+        let client = Client::new(Connection {
             base,
             loopback: url.is_none_or(BaseUrl::is_loopback),
             https: url.is_some_and(BaseUrl::is_https),
@@ -95,7 +89,8 @@ impl Api {
             speaks_contract: Rc::clone(&self.facts.speaks_contract),
             timeout: self.settings.timeout.unwrap_or(REQUEST_TIMEOUT),
             trace: shows_calls.then(|| Box::new(Output::trace) as Trace),
-        }
+        })?;
+        Ok(self.client.get_or_init(|| client))
     }
 
     /// Shows that a request is under way, and how long each try may take.

@@ -66,10 +66,7 @@ impl Api {
     /// Sends a call as soon as its rate limit allows it, and again after one that the service
     /// reports; `--max-wait` limits the wait. A create is admitted by its run in the journal.
     pub(crate) async fn exchange(&self, call: &Call, effect: Effect<'_>) -> Verdict {
-        match self.admitted(call, &effect).await {
-            Ok(verdict) => verdict,
-            Err(error) => Verdict::NothingSent(error),
-        }
+        self.admitted(call, &effect).await.unwrap_or_else(Verdict::NothingSent)
     }
 
     async fn admitted(&self, call: &Call, effect: &Effect<'_>) -> Result<Verdict> {
