@@ -223,13 +223,9 @@ fn journal(
     profile: Option<&(&str, Profile)>,
 ) -> Result<Option<SharedJournal>> {
     if let Some(url) = Environment::text(&environment.journal) {
-        if url.is_empty() {
-            return Ok(None);
-        }
-        return Ok(Some(SharedJournal {
-            address: Address::parse(&url, "BOOKCTL_JOURNAL")?,
-            stored_for: None,
-        }));
+        let url = Some(url).filter(|url| !url.is_empty());
+        let address = url.map(|url| Address::parse(&url, "BOOKCTL_JOURNAL")).transpose()?;
+        return Ok(address.map(|address| SharedJournal { address, stored_for: None }));
     }
     let own = profile.and_then(|(name, it)| Some((*name, it, it.journal.as_ref()?)));
     let Some((name, profile, url)) = own else {

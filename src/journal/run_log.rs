@@ -168,7 +168,17 @@ impl Intent<'_> {
         } else {
             load_where(statements, OPEN, values![&scope.origin], "")?
         };
-        let first = self.first(scope, token);
+        let account = Some(scope.account.clone());
+        let run = Run {
+            maker: Some(scope.maker.clone()),
+            process: Some(std::process::id()),
+            ..Run::begun(token.to_owned(), account, Timestamp::now().to_string())
+        };
+        let (key, origin) = (self.key.to_owned(), scope.origin.clone());
+        let first = Attempt {
+            profile: scope.profile.clone(),
+            ..Attempt::first(key, origin, self.request.clone(), run)
+        };
         let begun = begin(known.clone(), first, scope.takes_any_account.get(), &others);
         let begun = match begun {
             Ok(begun) => begun,
@@ -193,20 +203,6 @@ impl Intent<'_> {
             earlier: begun.earlier,
             known: known.map(Box::new),
         })
-    }
-
-    fn first(&self, scope: &Scope, token: &str) -> Attempt {
-        let account = Some(scope.account.clone());
-        let run = Run {
-            maker: Some(scope.maker.clone()),
-            process: Some(std::process::id()),
-            ..Run::begun(token.to_owned(), account, Timestamp::now().to_string())
-        };
-        let request = self.request.clone();
-        Attempt {
-            profile: scope.profile.clone(),
-            ..Attempt::first(self.key.to_owned(), scope.origin.clone(), request, run)
-        }
     }
 }
 

@@ -98,18 +98,15 @@ impl Journal {
     }
 
     fn in_file(connection: Connection, path: &Path, scope: Scope) -> Self {
-        let path = path.to_owned();
-        Journal::new(Backend::File { connection, path }, scope)
-    }
-
-    fn new(place: Backend, scope: Scope) -> Self {
+        let place = Backend::File { connection, path: path.to_owned() };
         Journal { place, scope, observed: RefCell::default() }
     }
 
     /// Opens a team's journal. Connects to nothing yet: its first use may fail.
     pub(crate) fn open_shared(mut database: Database, scope: Scope) -> Self {
         database.guard = Some(team::GUARD);
-        Journal::new(Backend::Team(Box::new(database)), scope)
+        let place = Backend::Team(Box::new(database));
+        Journal { place, scope, observed: RefCell::default() }
     }
 
     pub(super) fn is_shared(&self) -> bool {
