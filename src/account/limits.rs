@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::app::Parts;
+use crate::app::{Facts, Parts, Records};
 use crate::outcome::{Exit, Result};
 use crate::service::time::{in_units, whole_seconds};
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
@@ -18,18 +18,17 @@ use crate::terminal::output::{Draw, Page, TableCell, Tone};
 pub(crate) struct Args {}
 
 pub(crate) async fn run(parts: &Parts, (): ()) -> Result<Exit> {
-    let limits = known(parts)?;
+    let limits = known(&parts.api.facts, &parts.records)?;
     let is_empty = limits.is_empty();
     let list = LimitList { limits };
     let none = "No rate limits known yet. A search or a booking shows them.";
     parts.ui.out.emit_list(&list, is_empty, none)
 }
 
-pub(crate) fn known(Parts { api, records, .. }: &Parts) -> Result<Vec<RateLimitRow>> {
+pub(crate) fn known(facts: &Facts, records: &Records) -> Result<Vec<RateLimitRow>> {
     if !records.has_journal() {
         return Ok(Vec::new());
     }
-    let facts = &api.facts;
     let moved = facts.target().service().is_none().then(|| facts.now()).transpose()?;
     let limits = records.journal()?.rate_limits()?.into_iter().map(|window| {
         let ours = Timestamp::now().saturating_add(window.skew);

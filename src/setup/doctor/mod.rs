@@ -58,7 +58,7 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let parts = Parts::with_target(setup, target, false);
     let (keyring, key) = service::credentials(parts.api.facts.target(), &vault).await;
     let mut checks = vec![config, keyring];
-    checks.extend(service::examine(&parts, key).await);
+    checks.extend(service::examine(&parts.api, &parts.records, &parts.settings, key).await);
     checks.push(journal);
     conclude(&parts.ui.out, checks)
 }

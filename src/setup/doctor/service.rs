@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Check;
 use crate::account::limits as rate_limits;
-use crate::app::Parts;
+use crate::app::{Api, Facts, Records, Settings};
 use crate::config::{Service, Target};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
@@ -57,9 +57,14 @@ pub(crate) async fn keyring(vault: &Vault, is_needed: bool) -> Check {
 
 /// Reachability, TLS, clock, key and limits, in this order: what an index that is asked for with
 /// the key shows of them.
-pub(crate) async fn examine(parts: &Parts, key: Result<Option<KeyAndSource>>) -> Vec<Check> {
-    let target = parts.api.facts.target();
-    let client = match parts.api.client() {
+pub(crate) async fn examine(
+    api: &Api,
+    records: &Records,
+    settings: &Settings,
+    key: Result<Option<KeyAndSource>>,
+) -> Vec<Check> {
+    let target = api.facts.target();
+    let client = match api.client() {
         Ok(client) => client,
         // TLS cannot be set up.
         Err(error) if error.exit == Exit::Network => return vec![Check::failed("tls", &error)],
@@ -79,10 +84,10 @@ pub(crate) async fn examine(parts: &Parts, key: Result<Option<KeyAndSource>>) ->
             (None, Err(check.fix(login(service))))
         }
     };
-    let mut answer = ask(parts, client, key.as_ref()).await;
+    let mut answer = ask(&api.facts, settings, client, key.as_ref()).await;
     if let Err(Failure::Failed(Cause::Key, error)) = &answer {
         described = Err(Check::failed("key", error));
-        answer = ask(parts, client, None).await;
+        answer = ask(&api.facts, settings, client, None).await;
     }
     let mut checks = match answer.as_ref() {
         Err(failure) if !failure.is_answer() => unreached(target, failure),
@@ -95,15 +100,20 @@ pub(crate) async fn examine(parts: &Parts, key: Result<Option<KeyAndSource>>) ->
     };
     match described {
         Err(missing) => checks.push(missing),
-        Ok(key) => checks.extend(judged(parts, key, answer)),
+        Ok(key) => checks.extend(judged(&api.facts, records, key, answer)),
     }
     checks
 }
 
-async fn ask(parts: &Parts, client: &Client, key: Option<&Secret>) -> Result<Answer, Failure> {
-    let limit = parts.settings.timeout.unwrap_or(LIMIT);
+async fn ask(
+    facts: &Facts,
+    settings: &Settings,
+    client: &Client,
+    key: Option<&Secret>,
+) -> Result<Answer, Failure> {
+    let limit = settings.timeout.unwrap_or(LIMIT);
     let answer = async {
-        match parts.api.facts.target().service() {
+        match facts.target().service() {
             None => client.send(&Call::get("/v1/")).await,
             Some(_) => client.send_with(&Call::get("/v1/"), key).await,
         }
@@ -170,8 +180,8 @@ fn clock(client: &Client, index: Option<&Answer>) -> Check {
 }
 
 /// The rate limits that the journal knows. The request that was just answered has none.
-fn limits(parts: &Parts) -> Check {
-    let known = rate_limits::known(parts).unwrap_or_default();
+fn limits(facts: &Facts, records: &Records) -> Check {
+    let known = rate_limits::known(facts, records).unwrap_or_default();
     let exhausted: Vec<String> = known.iter().filter_map(|it| it.exhausted()).collect();
     if exhausted.is_empty() {
         return Check::ok("limits", "not rate limited");
@@ -180,10 +190,15 @@ fn limits(parts: &Parts) -> Check {
 }
 
 /// What the answer says of the key, and of the service's limits.
-fn judged(parts: &Parts, key: String, answer: Result<Answer, Failure>) -> Vec<Check> {
+fn judged(
+    facts: &Facts,
+    records: &Records,
+    key: String,
+    answer: Result<Answer, Failure>,
+) -> Vec<Check> {
     let not_checked = Check::warning("key", format!("{key}, not checked"));
     let error = match answer {
-        Ok(_) => return vec![Check::ok("key", key), limits(parts)],
+        Ok(_) => return vec![Check::ok("key", key), limits(facts, records)],
         Err(failure) if !failure.is_answer() => return vec![not_checked],
         Err(Failure::Refused(refusal)) if refusal.status == 429 => {
             let after = refusal.retry_after.unwrap_or_default().as_secs();
@@ -198,10 +213,10 @@ fn judged(parts: &Parts, key: String, answer: Result<Answer, Failure>) -> Vec<Ch
     }
     let mut check = Check::failed("key", &error);
     check.detail = format!("{key}: {}", check.detail);
-    if let Some(service) = parts.api.facts.target().service()
+    if let Some(service) = facts.target().service()
         && error.exit == Exit::Unauthorized
     {
-        let sent = key_sent_as(parts.api.facts.mapping());
+        let sent = key_sent_as(facts.mapping());
         check.detail = format!("{}; sent as `{sent}`", check.detail);
         check = check.fix(login(service));
     }
