@@ -81,8 +81,6 @@ pub(crate) enum Tone {
     Bad,
     Dim,
     Strong,
-    /// The row of a menu that Enter chooses.
-    Selected,
 }
 
 impl StreamStyle {
@@ -118,7 +116,6 @@ impl StreamStyle {
             Tone::Bad => Style::new().red(),
             Tone::Dim => Style::new().dim(),
             Tone::Strong => Style::new().bold(),
-            Tone::Selected => Style::new().cyan(),
         };
         style.force_styling(true).apply_to(text).to_string()
     }

@@ -6,9 +6,9 @@
 //! the second. Ctrl-C, Ctrl-D on an empty line and closing the terminal all end a question. Esc
 //! goes back a question, and declines where none comes before.
 //!
-//! Questions look as dialoguer's. Its widgets, measured with version 0.12, block their thread, leave
-//! the terminal raw after SIGTERM, and count bytes as columns. The fallback is for terminals that
-//! cannot be redrawn.
+//! dialoguer draws the parts (see `theme`). Its widgets, measured with version 0.12, block their
+//! thread, leave the terminal raw after SIGTERM, and count bytes as columns. The fallback is for
+//! terminals that cannot be redrawn.
 
 mod editor;
 mod event_loop;

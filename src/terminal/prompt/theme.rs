@@ -1,15 +1,19 @@
-//! How questions look, fitted to the terminal's width.
+//! How questions look: dialoguer's colorful theme, fitted to the terminal's width.
 
-use console::measure_text_width;
+use std::fmt;
+
+use console::{Style, measure_text_width};
+use dialoguer::theme::{ColorfulTheme, Theme as _};
 use jiff::SignedDuration;
 
 use super::question::countdown;
-use crate::terminal::output::{StreamStyle, Tone, cut, wrap};
+use crate::terminal::output::{cut, wrap};
 
 const INDENT: usize = 2;
 
-/// The marks (`?`, `❯`, `✔`, `✘`) stay without color: meaning never depends on it.
-pub(super) struct Theme(StreamStyle);
+pub(super) struct Theme {
+    styles: ColorfulTheme,
+}
 
 /// A question with the time left, in at most `columns`. The question is shortened before the time.
 pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) -> String {
@@ -26,15 +30,31 @@ pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) ->
 }
 
 impl Theme {
+    /// The marks (`?`, `❯`, `✔`, `✘`) stay without color: meaning never depends on it.
     pub(super) fn new(color: bool) -> Self {
-        Theme(StreamStyle { color, ..StreamStyle::default() })
+        let style = || Style::new().for_stderr().force_styling(color);
+        let mark = |style: Style, mark: &str| style.apply_to(mark.to_owned());
+        let styles = ColorfulTheme {
+            prompt_style: style().bold(),
+            prompt_prefix: mark(style().yellow(), "?"),
+            // Dim instead of the theme's bright black, which is the background on some palettes.
+            prompt_suffix: mark(style().dim(), "›"),
+            success_prefix: mark(style().green(), "✔"),
+            success_suffix: mark(style().dim(), "·"),
+            error_prefix: mark(style().red(), "✘"),
+            error_style: style().red(),
+            hint_style: style().dim(),
+            values_style: style().green(),
+            active_item_style: style().cyan(),
+            active_item_prefix: mark(style().green(), "❯"),
+            ..ColorfulTheme::default()
+        };
+        Self { styles }
     }
 
     /// `? Name (Ada) › `, with a trailing blank before what is typed.
     pub(super) fn input(&self, title: &str, default: Option<&str>) -> String {
-        let default = default.map(|it| self.hint(&format!("({it})")) + " ");
-        let suffix = self.hint("›");
-        format!("{}{}{suffix} ", self.prefix(Tone::Warn, "?", title), default.unwrap_or_default())
+        drawn(|out| self.styles.format_input_prompt(out, title, default))
     }
 
     /// `? Which venue? (19:52 left) ›` in at most `columns`.
@@ -45,15 +65,7 @@ impl Theme {
         columns: usize,
     ) -> String {
         let title = title(text, left, columns.saturating_sub("? › ".chars().count()));
-        self.prefix(Tone::Warn, "?", &title) + &self.hint("›")
-    }
-
-    /// `? Name `; nothing without a question.
-    fn prefix(&self, tone: Tone, mark: &str, question: &str) -> String {
-        if question.is_empty() {
-            return String::new();
-        }
-        format!("{} {} ", self.0.paint(tone, mark), self.0.paint(Tone::Strong, question))
+        drawn(|out| self.styles.format_select_prompt(out, &title))
     }
 
     /// The marked row of a menu. If it is wider than `columns`, it takes up to `most` lines.
@@ -68,25 +80,28 @@ impl Theme {
                 lines[most - 1] = cut(&format!("{} …", lines[most - 1]), room);
             }
         }
-        self.below(self.0.paint(Tone::Good, "❯") + " ", &lines, 2 * INDENT, Tone::Selected)
+        let first = drawn(|out| self.styles.format_select_prompt_item(out, &lines[0], true));
+        let style = &self.styles.active_item_style;
+        below(first, &lines[1..], 2 * INDENT, style)
     }
 
     pub(super) fn problem(&self, text: &str, columns: usize) -> Vec<String> {
         let lines = broken(text, columns.saturating_sub(INDENT));
-        self.below(self.0.paint(Tone::Bad, "✘") + " ", &lines, INDENT, Tone::Bad)
+        let first = drawn(|out| self.styles.format_error(out, &lines[0]));
+        below(first, &lines[1..], INDENT, &self.styles.error_style)
     }
 
     /// `✔ Name · Ada`: what stays on the screen. An answer without room on the line goes below it.
     pub(super) fn answered(&self, question: &str, answer: &str, columns: usize) -> Vec<String> {
-        let start = self.prefix(Tone::Good, "✔", question) + &self.hint("·") + " ";
-        let whole = start.clone() + &self.0.paint(Tone::Good, answer);
+        let styles = &self.styles;
+        let line =
+            |answer: &str| drawn(|out| styles.format_input_prompt_selection(out, question, answer));
+        let whole = line(answer);
         if measure_text_width(&whole) <= columns {
             return vec![whole];
         }
         let lines = broken(answer, columns.saturating_sub(INDENT));
-        let mut below = self.below(" ".repeat(INDENT), &lines, INDENT, Tone::Good);
-        below.insert(0, cut(&start, columns));
-        below
+        below(cut(&line(""), columns), &lines, INDENT, &styles.values_style)
     }
 
     pub(super) fn hints(&self, text: &str, columns: usize) -> Vec<String> {
@@ -95,14 +110,15 @@ impl Theme {
     }
 
     pub(super) fn hint(&self, text: &str) -> String {
-        self.0.paint(Tone::Dim, text)
+        self.styles.hint_style.apply_to(text).to_string()
     }
+}
 
-    /// Lines of which the first follows `start`, and the others are indented.
-    fn below(&self, start: String, lines: &[String], indent: usize, tone: Tone) -> Vec<String> {
-        let starts = std::iter::once(start).chain(std::iter::repeat(" ".repeat(indent)));
-        starts.zip(lines).map(|(start, line)| start + &self.0.paint(tone, line)).collect()
-    }
+fn drawn(format: impl FnOnce(&mut String) -> fmt::Result) -> String {
+    let mut out = String::new();
+    // Writing into a string cannot fail.
+    let _ = format(&mut out);
+    out
 }
 
 /// Breaks at blanks into at least one line of at most `columns`. A longer word is cut.
@@ -110,6 +126,11 @@ fn broken(text: &str, columns: usize) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let lines = wrap(&words.join(" "), columns.max(1)).into_iter();
     lines.map(|line| cut(&line, columns.max(1))).collect()
+}
+
+fn below(first: String, others: &[String], indent: usize, style: &Style) -> Vec<String> {
+    let others = others.iter().map(|line| format!("{:indent$}{}", "", style.apply_to(line)));
+    std::iter::once(first).chain(others).collect()
 }
 
 #[cfg(test)]
