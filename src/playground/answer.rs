@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::app::{Facts, Parts, Ui};
+use crate::app::{Api, Facts, Records, Ui};
 use crate::config::Service;
 use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
@@ -11,9 +11,14 @@ use crate::service::client::Call;
 use crate::service::time::text::{human, to_the_second};
 use crate::terminal::output::{DocumentView, Page, TableCell, View};
 
-pub(crate) async fn show(parts: &Parts, call: Call, page: fn(&Document) -> Page) -> Result<Exit> {
-    let answer = parts.api.control(call).await?;
-    parts.ui.emit(&DocumentView(answer.document, page))
+pub(crate) async fn show(
+    api: &Api,
+    ui: &Ui,
+    call: Call,
+    page: fn(&Document) -> Page,
+) -> Result<Exit> {
+    let answer = api.control(call).await?;
+    ui.emit(&DocumentView(answer.document, page))
 }
 
 /// Prints a text for a shell; under `--json` the document.
@@ -128,13 +133,12 @@ pub(crate) struct AnswerList {
 
 impl AnswerList {
     pub(crate) async fn read(
-        parts: &Parts,
+        api: &Api,
         call: Call,
         field: &'static str,
         columns: Columns,
     ) -> Result<Self> {
-        let document = parts.api.control(call).await?.document;
-        Ok(AnswerList { document, field, columns, recent: None })
+        Ok(AnswerList { document: api.control(call).await?.document, field, columns, recent: None })
     }
 
     pub(crate) fn rows(&self) -> Vec<&Value> {
@@ -151,11 +155,11 @@ impl AnswerList {
         self.rows().into_iter().filter_map(|it| it.get("event_id").or(it.get("id"))?.as_str())
     }
 
-    pub(crate) fn emit(&self, parts: &Parts, none: &str) -> Result<Exit> {
+    pub(crate) fn emit(&self, records: &Records, ui: &Ui, none: &str) -> Result<Exit> {
         if let Some(recent) = self.recent {
-            parts.records.remember_rows(recent, self.ids());
+            records.remember_rows(recent, self.ids());
         }
-        parts.ui.out.emit_list(self, self.rows().is_empty(), none)
+        ui.out.emit_list(self, self.rows().is_empty(), none)
     }
 }
 

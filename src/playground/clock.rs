@@ -50,13 +50,13 @@ pub(crate) struct Args {
     organization: Option<String>,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let path = of_organization("/sandbox/clock", args.organization.as_deref());
     let change = args.change;
     let body = if let Some(advance) = change.advance {
         json!({ "advance": advance })
     } else if let Some(to) = change.to {
-        json!({ "set": resolved(&parts.api, &path, &to).await? })
+        json!({ "set": resolved(api, &path, &to).await? })
     } else if change.next {
         json!({ "next": true })
     } else if change.freeze {
@@ -67,7 +67,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         Value::Null
     };
     let call = if body.is_null() { Call::get(path) } else { Call::post(path, body) };
-    answer::show(parts, call, page).await.map_err(|error| match error.http_status {
+    answer::show(api, ui, call, page).await.map_err(|error| match error.http_status {
         Some(409) => error.hint("make a booking first, or use --advance"),
         _ => answer::by_flags(error),
     })

@@ -131,17 +131,17 @@ const COLUMNS: Columns = Columns(
     cell,
 );
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     const PATH: &str = "/sandbox/faults";
     let path = of_organization(PATH, args.organization.as_deref());
     let call = match args.action.unwrap_or(FaultsAction::List) {
         FaultsAction::List => Call::get(path),
         FaultsAction::Add(fault) => {
             let add = Call::post(PATH, json!(fault));
-            return answer::show(parts, add, answer::fields).await.map_err(answer::by_flags);
+            return answer::show(api, ui, add, answer::fields).await.map_err(answer::by_flags);
         }
         FaultsAction::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
         FaultsAction::Clear => Call::delete(path),
     };
-    AnswerList::read(parts, call, "faults", COLUMNS).await?.emit(parts, "no faults configured")
+    AnswerList::read(api, call, "faults", COLUMNS).await?.emit(records, ui, "no faults configured")
 }

@@ -43,17 +43,16 @@ const MESSAGES: Columns =
     });
 const KEYS: Columns = Columns("key, kind, organization, purpose, scopes", cell);
 
-pub(crate) async fn bookings(parts: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn bookings(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let path = of_organization("/sandbox/bookings", args.organization.as_deref());
-    let list = AnswerList::read(parts, Call::get(path), "bookings", BOOKINGS).await?;
-    list.emit(parts, "no bookings yet")
+    let list = AnswerList::read(api, Call::get(path), "bookings", BOOKINGS).await?;
+    list.emit(records, ui, "no bookings yet")
 }
 
-pub(crate) async fn inbox(parts: &Parts, args: InboxArgs) -> Result<Exit> {
-    let booking = args.booking.as_deref();
-    let booking = booking.map(|it| locate_booking(&parts.records, it)).transpose()?;
+pub(crate) async fn inbox(Parts { api, records, ui, .. }: &Parts, args: InboxArgs) -> Result<Exit> {
+    let booking = args.booking.as_deref().map(|it| locate_booking(records, it)).transpose()?;
     let path = of_organization("/sandbox/inbox", args.of.organization.as_deref());
-    let mut list = AnswerList::read(parts, Call::get(path), "messages", MESSAGES).await?;
+    let mut list = AnswerList::read(api, Call::get(path), "messages", MESSAGES).await?;
     if let Some(booking) = booking {
         let mut document = list.document.value().clone();
         if let Some(messages) = document["messages"].as_array_mut() {
@@ -61,15 +60,15 @@ pub(crate) async fn inbox(parts: &Parts, args: InboxArgs) -> Result<Exit> {
         }
         list.document = document.into();
     }
-    list.emit(parts, "no messages yet")
+    list.emit(records, ui, "no messages yet")
 }
 
-pub(crate) async fn keys(parts: &Parts) -> Result<Exit> {
-    let list = AnswerList::read(parts, Call::get("/sandbox/keys"), "keys", KEYS).await?;
+pub(crate) async fn keys(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> {
+    let list = AnswerList::read(api, Call::get("/sandbox/keys"), "keys", KEYS).await?;
     // Everybody knows a sandbox's own keys.
     let keys = list.rows().into_iter().filter_map(|it| it["key"].as_str());
     keys.for_each(reveal);
-    list.emit(parts, "no keys yet")
+    list.emit(records, ui, "no keys yet")
 }
 
 /// Give a booking a status, as its provider does later
@@ -93,8 +92,8 @@ pub(crate) struct SetArgs {
     error_message: Option<String>,
 }
 
-pub(crate) async fn set(parts: &Parts, args: SetArgs) -> Result<Exit> {
-    let id = locate_booking(&parts.records, &args.booking)?;
+pub(crate) async fn set(Parts { api, records, ui, .. }: &Parts, args: SetArgs) -> Result<Exit> {
+    let id = locate_booking(records, &args.booking)?;
     let mut body = json!({ "status": args.status });
     for (name, value) in [("error_code", args.error_code), ("error_message", args.error_message)] {
         if let Some(value) = value {
@@ -102,5 +101,5 @@ pub(crate) async fn set(parts: &Parts, args: SetArgs) -> Result<Exit> {
         }
     }
     let call = Call::put(format!("/sandbox/bookings/{}", Call::segment(&id)), body);
-    answer::show(parts, call, answer::fields).await.map_err(answer::by_flags)
+    answer::show(api, ui, call, answer::fields).await.map_err(answer::by_flags)
 }

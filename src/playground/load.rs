@@ -36,8 +36,7 @@ pub(crate) struct Args {
     example: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let ui = &parts.ui;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let Some(source) = args.file else {
         let example = parse(EXAMPLE).map_err(|(_, why)| Error::usage(why))?;
         return answer::script(ui, EXAMPLE.trim_end(), example.into());
@@ -45,7 +44,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let file = FixtureFile::read(source).await?;
     let path = of_organization("/sandbox/fixtures", args.organization.as_deref());
     let call = Call::post(path, file.document.clone());
-    let answer = parts.api.control(call).await.map_err(|error| {
+    let answer = api.control(call).await.map_err(|error| {
         error.body.as_ref().map(Document::value).and_then(|it| file.refused(it)).unwrap_or(error)
     })?;
     let venues = &answer.document.value()["venues"];
@@ -59,7 +58,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     if count > 0 && list.rows().is_empty() && ui.out.is_human() {
         return Ok(Exit::Done);
     }
-    list.emit(parts, "the file has no venues and no bookings")
+    list.emit(records, ui, "the file has no venues and no bookings")
 }
 
 const EXAMPLE: &str = include_str!("example_fixtures.toml");

@@ -167,15 +167,18 @@ enum OrganizationAction {
 const COLUMNS: Columns =
     Columns("id, name, live key=keys.live, webhook secret=webhook_secret", cell);
 
-pub(crate) async fn organization(parts: &Parts, args: OrganizationArgs) -> Result<Exit> {
+pub(crate) async fn organization(
+    Parts { api, records, ui, .. }: &Parts,
+    args: OrganizationArgs,
+) -> Result<Exit> {
     const ADDED: &str = "/sandbox/organizations";
     let path = of_organization("/sandbox/organization", args.organization.as_deref());
     let call = match args.action {
         Some(OrganizationAction::List) => {
-            let list = AnswerList::read(parts, Call::get(ADDED), "organizations", COLUMNS).await?;
+            let list = AnswerList::read(api, Call::get(ADDED), "organizations", COLUMNS).await?;
             let keys = list.rows().into_iter().filter_map(|it| it["keys"]["live"].as_str());
             keys.for_each(reveal);
-            return list.emit(parts, "");
+            return list.emit(records, ui, "");
         }
         Some(OrganizationAction::Add { name }) => Call::post(ADDED, json!({ "name": name })),
         Some(OrganizationAction::Remove { organization }) => {
@@ -187,5 +190,5 @@ pub(crate) async fn organization(parts: &Parts, args: OrganizationArgs) -> Resul
             Call::put(path, Value::Object(settings.collect()))
         }
     };
-    answer::show(parts, call, answer::fields).await
+    answer::show(api, ui, call, answer::fields).await
 }

@@ -8,7 +8,7 @@ use super::answer::{
     self, AnswerList, Columns, KEEPS_REQUESTS, add_fields, add_message, cell, of_organization,
     server,
 };
-use crate::app::{Parts, listen_for_signals};
+use crate::app::{Api, Parts, Records, Ui, listen_for_signals};
 use crate::booking::find::locate::{LAST, locate_booking, locate_row};
 use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
@@ -91,13 +91,17 @@ impl RequestsArgs {
     }
 }
 
-pub(crate) async fn requests(parts: &Parts, mut args: RequestsArgs) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn requests(
+    Parts { api, records, ui, .. }: &Parts,
+    mut args: RequestsArgs,
+) -> Result<Exit> {
     server(&api.facts, KEEPS_REQUESTS)?;
     let booking = args.filter.booking.as_deref();
     args.filter.booking = booking.map(|it| locate_booking(records, it)).transpose()?;
     match args.action {
-        Some(RequestsAction::Show { request, curl }) => show(parts, &request, curl).await,
+        Some(RequestsAction::Show { request, curl }) => {
+            show(api, records, ui, &request, curl).await
+        }
         None if args.filter.follow => {
             let mut signals = listen_for_signals()?;
             tokio::select! {
@@ -106,19 +110,18 @@ pub(crate) async fn requests(parts: &Parts, mut args: RequestsArgs) -> Result<Ex
                     ui.out.note("stopped");
                     Ok(Exit::Done)
                 }
-                ended = follow(parts, &args.filter) => ended,
+                ended = follow(api, ui, &args.filter) => ended,
             }
         }
         None => {
             let call = args.filter.call(args.filter.limit, None);
-            list_requests(parts, call).await?.emit(parts, "No requests found.")
+            list_requests(api, call).await?.emit(records, ui, "No requests found.")
         }
     }
 }
 
-async fn list_requests(parts: &Parts, call: Call) -> Result<AnswerList> {
-    let list =
-        AnswerList::read(parts, call, "requests", REQUESTS).await.map_err(answer::by_flags)?;
+async fn list_requests(api: &Api, call: Call) -> Result<AnswerList> {
+    let list = AnswerList::read(api, call, "requests", REQUESTS).await.map_err(answer::by_flags)?;
     if list.document.value()["kept"] == false {
         return Err(Error::config(
             "this sandbox keeps no requests, because it was started with --no-request-log",
@@ -128,9 +131,8 @@ async fn list_requests(parts: &Parts, call: Call) -> Result<AnswerList> {
 }
 
 /// Prints the newest requests, oldest first, then each new one, until the sandbox stops.
-async fn follow(parts: &Parts, filter: &RequestFilter) -> Result<Exit> {
-    let ui = &parts.ui;
-    let mut newer = list_requests(parts, filter.call(filter.limit, None)).await?;
+async fn follow(api: &Api, ui: &Ui, filter: &RequestFilter) -> Result<Exit> {
+    let mut newer = list_requests(api, filter.call(filter.limit, None)).await?;
     let mut last: Option<String> = None;
     loop {
         for row in newer.rows().into_iter().rev() {
@@ -144,7 +146,7 @@ async fn follow(parts: &Parts, filter: &RequestFilter) -> Result<Exit> {
             () = tokio::time::sleep(PAUSE) => {}
             () = ui.out.reader_gone() => return Ok(Exit::Done),
         }
-        newer = match list_requests(parts, filter.call(1000, last.as_deref())).await {
+        newer = match list_requests(api, filter.call(1000, last.as_deref())).await {
             Err(error) if error.code == Code::Network => {
                 ui.out.note("The sandbox has stopped.");
                 return Ok(Exit::Done);
@@ -154,11 +156,10 @@ async fn follow(parts: &Parts, filter: &RequestFilter) -> Result<Exit> {
     }
 }
 
-async fn show(parts: &Parts, request: &str, as_curl: bool) -> Result<Exit> {
-    let Parts { api, ui, .. } = parts;
-    let list = list_requests(parts, Call::get("/sandbox/requests?limit=1"));
+async fn show(api: &Api, records: &Records, ui: &Ui, request: &str, as_curl: bool) -> Result<Exit> {
+    let list = list_requests(api, Call::get("/sandbox/requests?limit=1"));
     let none = "the sandbox has received no request yet";
-    let id = located(parts, RecentList::Requests, request, list, none).await?;
+    let id = located(records, RecentList::Requests, request, list, none).await?;
     let call = Call::get(format!("/sandbox/requests/{}", Call::segment(&id)));
     let document = api.control(call).await?.document;
     if !as_curl {
@@ -173,14 +174,14 @@ async fn show(parts: &Parts, request: &str, as_curl: bool) -> Result<Exit> {
 
 /// The id of a row: as it is named, of `@N` in the last list, or of `@last`, the newest in `list`.
 async fn located(
-    parts: &Parts,
+    records: &Records,
     recent: RecentList,
     named: &str,
     list: impl Future<Output = Result<AnswerList>>,
     none: &str,
 ) -> Result<String> {
     if named != LAST {
-        return locate_row(&parts.records, recent, named);
+        return locate_row(records, recent, named);
     }
     let newest = list.await?.ids().next().map(str::to_owned);
     newest.ok_or_else(|| Error::usage(none))
@@ -311,32 +312,37 @@ const ROW: Columns =
         }
     });
 
-pub(crate) async fn deliveries(parts: &Parts, args: DeliveriesArgs) -> Result<Exit> {
+pub(crate) async fn deliveries(
+    Parts { api, records, ui, .. }: &Parts,
+    args: DeliveriesArgs,
+) -> Result<Exit> {
     let organization = args.organization.as_deref();
     let call = match args.action {
         None | Some(DeliveriesAction::List) => {
             let none = "no deliveries yet; they need a URL: bookctl sandbox organization -F webhook_url=URL";
-            return list_deliveries(parts, organization).await?.emit(parts, none);
+            return list_deliveries(api, organization).await?.emit(records, ui, none);
         }
-        Some(DeliveriesAction::Show { event }) => Call::get(delivery_path(parts, &event).await?),
+        Some(DeliveriesAction::Show { event }) => {
+            Call::get(delivery_path(api, records, &event).await?)
+        }
         Some(DeliveriesAction::Resend { event }) => {
-            let path = delivery_path(parts, &event).await?;
+            let path = delivery_path(api, records, &event).await?;
             Call::post(format!("{path}/resend"), json!({}))
         }
     };
-    answer::show(parts, call, delivery_page).await
+    answer::show(api, ui, call, delivery_page).await
 }
 
-async fn delivery_path(parts: &Parts, event: &str) -> Result<String> {
-    let list = list_deliveries(parts, None);
+async fn delivery_path(api: &Api, records: &Records, event: &str) -> Result<String> {
+    let list = list_deliveries(api, None);
     let none = "@last: there are no deliveries yet";
-    let id = located(parts, RecentList::Deliveries, event, list, none).await?;
+    let id = located(records, RecentList::Deliveries, event, list, none).await?;
     Ok(format!("{DELIVERIES}/{}", Call::segment(&id)))
 }
 
-async fn list_deliveries(parts: &Parts, organization: Option<&str>) -> Result<AnswerList> {
+async fn list_deliveries(api: &Api, organization: Option<&str>) -> Result<AnswerList> {
     let call = Call::get(of_organization(DELIVERIES, organization));
-    let list = AnswerList::read(parts, call, "deliveries", ROW).await?;
+    let list = AnswerList::read(api, call, "deliveries", ROW).await?;
     Ok(AnswerList { recent: Some(RecentList::Deliveries), ..list })
 }
 

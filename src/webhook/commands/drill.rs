@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use reqwest::Url;
 
 use super::{handler, no_response, posting, send, webhook_secrets};
-use crate::app::Parts;
+use crate::app::{Facts, Parts, Ui};
 use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::pace;
@@ -51,21 +51,20 @@ pub(crate) struct Args {
     secret_stdin: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, ui, .. } = parts;
-    let secrets = webhook_secrets(parts, args.secret_stdin).await?;
-    let booking = send::of_service(parts, args.booking.as_deref()).await?;
+pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
+    let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
+    let booking = send::of_service(api, records, args.booking.as_deref()).await?;
     let booking = booking.as_ref().map(Booking::value);
     let (secret, dialect) = (secrets.signing(), api.facts.dialect());
     let subject = Subject::new(secret, dialect, booking, Timestamp::now());
     let checks = subject.checks();
-    let handler = handler(parts, args.url, args.ca_file)?;
+    let handler = handler(&api.facts, settings, args.url, args.ca_file.as_deref())?;
     if let Some(url) = &args.state_url {
         // An address that does not work is an error before anything is sent.
         ledger(&handler, url).await?;
     }
     posting(api, "events were".to_owned(), &handler.url);
-    let mut findings = run_checks(parts, &checks, &handler).await?;
+    let mut findings = run_checks(&api.facts, ui, &checks, &handler).await?;
     let mut state_checked = false;
     if let Some(url) = &args.state_url {
         match final_ledger(&handler, url, &checks).await {
@@ -106,15 +105,16 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
 
 /// Runs the checks. If even a valid event gets no response, that is the error (15).
 async fn run_checks(
-    parts: &Parts,
+    facts: &Facts,
+    ui: &Ui,
     checks: &[DrillCheck],
     handler: &Handler,
 ) -> Result<Vec<Finding>> {
-    let progress = parts.ui.out.progress("");
+    let progress = ui.out.progress("");
     let mut findings = Vec::new();
     for (check, number) in checks.iter().zip(1..) {
         progress.say(&format!("{number} of {}: {}", checks.len(), check.name));
-        let reactions = check.run(handler, parts.api.facts.dialect()).await;
+        let reactions = check.run(handler, facts.dialect()).await;
         if let (1, Err(why)) = (number, &reactions[0].outcome) {
             return Err(no_response(why, &handler.url));
         }

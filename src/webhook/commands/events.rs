@@ -265,8 +265,10 @@ pub(crate) struct ReplayArgs {
     secret_stdin: bool,
 }
 
-pub(crate) async fn replay(parts: &Parts, args: ReplayArgs) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn replay(
+    Parts { api, records, ui, settings }: &Parts,
+    args: ReplayArgs,
+) -> Result<Exit> {
     let is_narrowed = args.since.is_some() || args.booking.is_some();
     if args.events.is_empty() && !is_narrowed {
         return Err(
@@ -287,11 +289,11 @@ pub(crate) async fn replay(parts: &Parts, args: ReplayArgs) -> Result<Exit> {
     };
     let mut signing = None;
     if !args.as_received {
-        let secrets = webhook_secrets(parts, args.secret_stdin).await?;
+        let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
         signing = Some((secrets.signing().clone(), SignedDuration::MIN));
     }
     let app = App {
-        handler: handler(parts, args.to, args.ca_file)?,
+        handler: handler(&api.facts, settings, args.to, args.ca_file.as_deref())?,
         dialect: api.facts.dialect().clone(),
         signing,
         headers: args.headers,

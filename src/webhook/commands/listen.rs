@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::events::warn_of_unknown_kinds;
 use super::{handler, trace, webhook_secrets};
 use crate::app::ready_file::ReadyFile;
-use crate::app::{Api, Parts, Ui, bind, listen_for_signals, own_address};
+use crate::app::{Api, Facts, Parts, Settings, Ui, bind, listen_for_signals, own_address};
 use crate::booking::arguments::header;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::http_client::is_loopback;
@@ -85,9 +85,9 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     api.shows_calls.set(false);
     // Before anything else: the file of a killed listener must not pass for this one's.
     let ready_file = args.ready_file.take().map(ReadyFile::new).transpose()?;
-    let secrets = webhook_secrets(parts, args.secret_stdin).await?;
+    let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let (socket, address) = bind(args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into()), args.port)?;
-    let app = forward_target(parts, &mut args, address, secrets.signing())?;
+    let app = forward_target(&api.facts, settings, &mut args, address, secrets.signing())?;
     let store = records.webhooks()?;
     let _only_listener = store.lock_listener()?;
     let now = Timestamp::now();
@@ -137,7 +137,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     drop(ready_file);
     let restored = async {
         if ready.registered {
-            restore_url(parts, &ready.url).await;
+            restore_url(api, ui, &ready.url).await;
         }
     };
     tokio::join!(listener::stop(stop), restored);
@@ -153,7 +153,8 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
 }
 
 fn forward_target(
-    parts: &Parts,
+    facts: &Facts,
+    settings: &Settings,
     args: &mut Args,
     listener: SocketAddr,
     secret: &Secret,
@@ -166,8 +167,8 @@ fn forward_target(
             .hint("pass your handler's address, or choose another --port"));
     }
     let app = App {
-        handler: handler(parts, url, args.ca_file.take())?,
-        dialect: parts.api.facts.dialect().clone(),
+        handler: handler(facts, settings, url, args.ca_file.as_deref())?,
+        dialect: facts.dialect().clone(),
         signing: Some((secret.clone(), MAX_SIGNATURE_AGE)),
         headers: std::mem::take(&mut args.headers),
     };
@@ -214,7 +215,7 @@ impl Display<'_> {
 
 /// Restores a sandbox's previous webhook URL, which it keeps, unless another one than `ours` has been
 /// set since. A listener that was killed restores nothing.
-async fn restore_url(Parts { api, ui, .. }: &Parts, ours: &str) {
+async fn restore_url(api: &Api, ui: &Ui, ours: &str) {
     let mut previous = "URL".to_owned();
     let restored = async {
         let settings = api.control(Call::get(SETTINGS)).await?.document;

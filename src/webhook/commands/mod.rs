@@ -7,15 +7,13 @@ pub(crate) mod listen;
 pub(crate) mod send;
 pub(crate) mod signature;
 
-use std::path::PathBuf;
-
 use clap::Subcommand;
 use reqwest::Url;
 
 use crate::app::in_flight::InFlight;
 use crate::app::input::read_stdin;
 use crate::app::plan::{Needs, ServiceNeed};
-use crate::app::{Api, Parts, Settings};
+use crate::app::{Api, Facts, Parts, Settings, Ui};
 use crate::config::{Environment, Place, Service};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::ownership;
@@ -93,11 +91,14 @@ fn trace(settings: &Settings) -> Option<Trace> {
 }
 
 /// A client for the handler, with `--timeout`. Trusts `--ca-file`, else the profile's authorities.
-fn handler(parts: &Parts, url: Url, ca_file: Option<PathBuf>) -> Result<Handler> {
-    let (service, settings) = (parts.api.facts.target().service(), &parts.settings);
-    let authorities = ca_file.or_else(|| service?.settings.ca_file.clone());
-    let deadline = settings.timeout.unwrap_or(DEADLINE);
-    Handler::new(url, deadline, trace(settings), authorities.as_deref())
+fn handler(
+    facts: &Facts,
+    settings: &Settings,
+    url: Url,
+    ca_file: Option<&std::path::Path>,
+) -> Result<Handler> {
+    let own = facts.target().service().and_then(|service| service.settings.ca_file.as_deref());
+    Handler::new(url, settings.timeout.unwrap_or(DEADLINE), trace(settings), ca_file.or(own))
 }
 
 /// What an interrupt says from now on: that `what` was posted.
@@ -148,8 +149,12 @@ impl WebhookSecrets {
 
 /// The webhook secrets: on standard input if `from_stdin`, else in `BOOKCTL_WEBHOOK_SECRET`, else
 /// stored for the profile and its origin, else a local sandbox's own.
-async fn webhook_secrets(parts: &Parts, from_stdin: bool) -> Result<WebhookSecrets> {
-    let Parts { api, ui, settings, .. } = parts;
+async fn webhook_secrets(
+    api: &Api,
+    ui: &Ui,
+    settings: &Settings,
+    from_stdin: bool,
+) -> Result<WebhookSecrets> {
     if from_stdin {
         let text = if ui.prompter.interactive() {
             let question =
@@ -180,7 +185,7 @@ async fn webhook_secrets(parts: &Parts, from_stdin: bool) -> Result<WebhookSecre
         return Ok(WebhookSecrets { all: vec![found.secret], is_sandboxs: false });
     }
     // A sandbox tells its secret, so that it needs no keyring.
-    if let Some(secret) = sandbox_secret(parts).await? {
+    if let Some(secret) = sandbox_secret(api, settings).await? {
         ui.out.note("using the sandbox's webhook secret");
         return Ok(WebhookSecrets { all: vec![secret], is_sandboxs: true });
     }
@@ -192,7 +197,7 @@ async fn webhook_secrets(parts: &Parts, from_stdin: bool) -> Result<WebhookSecre
 }
 
 /// The secret in a sandbox's settings. Sandboxes listen on loopback addresses only.
-async fn sandbox_secret(Parts { api, settings, .. }: &Parts) -> Result<Option<Secret>> {
+async fn sandbox_secret(api: &Api, settings: &Settings) -> Result<Option<Secret>> {
     let secret = match &api.facts.target().place {
         _ if settings.options.no_sandbox => None,
         // Nothing is sent to it, so that it need not be served.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::signature::second;
 use super::{handler, no_response, posting, webhook_secrets};
-use crate::app::Parts;
+use crate::app::{Api, Parts, Records};
 use crate::booking::find::locate::locate_booking;
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Exit, Result};
@@ -61,16 +61,15 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, ui, .. } = parts;
-    let booking = of_service(parts, args.booking.as_deref()).await?;
+pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
+    let booking = of_service(api, records, args.booking.as_deref()).await?;
     let now = Timestamp::now();
     let document = booking.as_ref().map(Booking::value);
     let mut event = SampleEvent::new(&args.kind, document, api.facts.dialect(), now);
     for Field { key, value } in args.fields {
         event.set(&key, value);
     }
-    let secrets = webhook_secrets(parts, args.secret_stdin).await?;
+    let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let body = event.body();
     let time = args.timestamp.unwrap_or_else(|| now.as_second());
     let signature = signature::sign(secrets.signing(), time, &body);
@@ -78,7 +77,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     if args.dry_run {
         return ui.emit(&RequestView::new(Call::post(args.to.as_str(), event.document), headers));
     }
-    let handler = handler(parts, args.to, args.ca_file)?;
+    let handler = handler(&api.facts, settings, args.to, args.ca_file.as_deref())?;
     posting(api, format!("event {} was", event.id().escape_debug()), &handler.url);
     let reaction = handler.post(&headers, &body).await;
     let elapsed_ms = reaction.latency_ms();
@@ -103,13 +102,17 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     Ok(Exit::Refused)
 }
 
-pub(crate) async fn of_service(parts: &Parts, id: Option<&str>) -> Result<Option<Booking>> {
+pub(crate) async fn of_service(
+    api: &Api,
+    records: &Records,
+    id: Option<&str>,
+) -> Result<Option<Booking>> {
     let Some(id) = id else {
         return Ok(None);
     };
-    parts.api.refuse_sandbox().await?;
-    let id = locate_booking(&parts.records, id)?;
-    read_booking(&parts.api, &id).await.map(Some)
+    api.refuse_sandbox().await?;
+    let id = locate_booking(records, id)?;
+    read_booking(api, &id).await.map(Some)
 }
 
 #[derive(Serialize)]

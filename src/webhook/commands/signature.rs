@@ -40,13 +40,16 @@ pub(crate) struct SignArgs {
     secret_stdin: bool,
 }
 
-pub(crate) async fn print_signature(parts: &Parts, args: SignArgs) -> Result<Exit> {
+pub(crate) async fn print_signature(
+    Parts { api, ui, settings, .. }: &Parts,
+    args: SignArgs,
+) -> Result<Exit> {
     let body = source(args.body, args.secret_stdin)?;
-    let secrets = webhook_secrets(parts, args.secret_stdin).await?;
+    let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let time = args.timestamp.unwrap_or_else(|| Timestamp::now().as_second());
     let body = read_body(body).await?;
-    parts.ui.emit(&Signed {
-        header: parts.api.facts.dialect().signature_header(),
+    ui.emit(&Signed {
+        header: api.facts.dialect().signature_header(),
         value: sign(secrets.signing(), time, &body),
         timestamp: time,
         body: String::from_utf8(body).ok().filter(|it| it.len() <= SHOWN),
@@ -136,8 +139,10 @@ pub(crate) struct VerifyArgs {
     secret_stdin: bool,
 }
 
-pub(crate) async fn check(parts: &Parts, args: VerifyArgs) -> Result<Exit> {
-    let Parts { api, ui, .. } = parts;
+pub(crate) async fn check(
+    Parts { api, ui, settings, .. }: &Parts,
+    args: VerifyArgs,
+) -> Result<Exit> {
     let name = api.facts.dialect().signature_header();
     let source = source(args.body, args.secret_stdin)?;
     let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);
@@ -145,7 +150,7 @@ pub(crate) async fn check(parts: &Parts, args: VerifyArgs) -> Result<Exit> {
         ui.out.warn("--tolerance 0 also accepts old deliveries that an attacker replays");
     }
     let tolerance = Some(tolerance).filter(|it| !it.is_zero());
-    let secrets = webhook_secrets(parts, args.secret_stdin).await?;
+    let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let body = read_body(source).await?;
     // The whole line may have been given.
     let value = args.signature.split_once(':');
