@@ -4,7 +4,7 @@ use super::session_list;
 use crate::app::in_flight::{InFlight, declined_to_interrupted};
 use crate::app::input::{one_time_code, read_stdin};
 use crate::app::pages::waits_for_code;
-use crate::app::{Api, Effect, Parts};
+use crate::app::{Api, Effect, Facts, Parts, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::walk::not_empty;
 use crate::booking::confirmation::Confirmation;
@@ -145,13 +145,13 @@ async fn verify(parts @ Parts { api, records, ui, .. }: &Parts, args: Verify) ->
                 let note = format!("Session {session}{whose} is waiting for its code.");
                 ui.out.note(&note);
             }
-            one_time_code(&ask_code(parts).await?, "--code")?
+            one_time_code(&ask_code(&parts.api.facts, &parts.ui).await?, "--code")?
         }
     };
     let call = session::verify(&session, &code, api.facts.mapping())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
-        return preview(parts, call);
+        return preview(&parts.api.facts, &parts.ui, call);
     }
     api.facts.before_change()?;
     let document = send_once(api, &call).await?.document;
@@ -201,7 +201,7 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
     let id = locate_session(records, &args.session)?;
     let call = Call::delete(session::path(&id));
     if args.dry_run {
-        return preview(parts, call);
+        return preview(&parts.api.facts, &parts.ui, call);
     }
     api.facts.before_change()?;
     if !args.yes {
@@ -268,7 +268,7 @@ async fn connect(parts @ Parts { api, records, ui, .. }: &Parts, args: Connect) 
     let call = session::connect(&end_user, provider, phone, api.facts.mapping())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
-        return preview(parts, call);
+        return preview(&parts.api.facts, &parts.ui, call);
     }
     api.facts.before_change()?;
     let Answer { status, document, .. } = send_once(api, &call).await?;
@@ -308,7 +308,8 @@ async fn connect(parts @ Parts { api, records, ui, .. }: &Parts, args: Connect) 
                 format!("session {id} is waiting for its code"),
                 shell::command("session verify", &id, "--code CODE"),
             ));
-            let code = ask_code(parts).await.map_err(declined_to_interrupted)?;
+            let code =
+                ask_code(&parts.api.facts, &parts.ui).await.map_err(declined_to_interrupted)?;
             match send_once(api, &session::verify(&id, &code, api.facts.mapping())?).await {
                 Ok(answer) => return finish_verified(parts, answer.document, &id).await,
                 // The person may try again as long as the session accepts codes.
@@ -344,10 +345,10 @@ async fn ask_phone(prompter: &Prompter<'_>) -> Result<String> {
     Ok(prompter.text(&question, None, &check).await?)
 }
 
-async fn ask_code(parts: &Parts) -> Result<String> {
+async fn ask_code(facts: &Facts, ui: &Ui) -> Result<String> {
     let question = Question::new("Code from the text message", "--code", "the code").fleeting();
     // Elsewhere a code may be anything.
-    let has_digits = parts.api.facts.certainty() == Certainty::Contract;
+    let has_digits = facts.certainty() == Certainty::Contract;
     let check = |text: &str| match &*one_time_code(text, "--code").unwrap_or_default() {
         "" => Err("enter the code".to_owned()),
         code if has_digits && (code.len() < 4 || !code.bytes().all(|it| it.is_ascii_digit())) => {
@@ -355,7 +356,7 @@ async fn ask_code(parts: &Parts) -> Result<String> {
         }
         _ => Ok(()),
     };
-    Ok(parts.ui.prompter.text(&question, None, &check).await?)
+    Ok(ui.prompter.text(&question, None, &check).await?)
 }
 
 /// The page of a session; of an answer that has none in it, what came.

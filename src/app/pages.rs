@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use reqwest::Url;
 use serde_json::Value;
 
-use crate::app::{Api, Parts};
+use crate::app::{Api, Records};
 use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Answer, Call, SearchQuery, session};
@@ -228,7 +228,8 @@ fn list_at<'a>(document: &'a mut Value, place: &str) -> Option<&'a mut Vec<Value
 
 /// Searches for up to `limit` venues, from as many pages as that takes, and remembers them.
 pub(crate) async fn find_venues(
-    Parts { api, records, .. }: &Parts,
+    api: &Api,
+    records: &Records,
     query: &SearchQuery,
     limit: usize,
 ) -> Result<Pages<Venue>> {

@@ -68,7 +68,8 @@ pub(crate) struct Startup {
     pub(crate) settings: Settings,
 }
 
-/// What a command is given. A function below it that needs several parts takes them all.
+/// What a command is given. A function below it is given what it uses; one that hands its parts on to
+/// several others takes them all.
 pub(crate) struct Parts {
     pub(crate) api: Api,
     pub(crate) records: Rc<Records>,

@@ -35,7 +35,7 @@ pub(crate) fn booking_view(parts: &Parts, booking: &Booking) -> BookingView {
         view.booking = filled_in(&parts.records, booking);
         let venue = view.booking.venue_id();
         view.venue = venue.and_then(|id| parts.records.known_venue(&id));
-        view.made_by = maker(parts, booking);
+        view.made_by = maker(&parts.api.facts, &parts.records, booking);
         // A late cancellation has its price.
         if !matches!(booking.status(), Status::Failed | Status::Expired) {
             view.terms = kept_slot(&parts.records, booking).map(|slot| slot.value);
@@ -45,9 +45,9 @@ pub(crate) fn booking_view(parts: &Parts, booking: &Booking) -> BookingView {
 }
 
 /// Who made a booking, where a team shares the journal.
-fn maker(parts: &Parts, booking: &Booking) -> Option<String> {
-    parts.api.facts.target().journal.as_ref()?;
-    let attempts = parts.records.journal().ok()?.attempts_of(booking.id()).ok()?;
+fn maker(facts: &Facts, records: &Records, booking: &Booking) -> Option<String> {
+    facts.target().journal.as_ref()?;
+    let attempts = records.journal().ok()?.attempts_of(booking.id()).ok()?;
     let mut runs = attempts.into_iter().flat_map(|attempt| attempt.runs);
     let Actor { user, host } = runs.find_map(|run| run.maker)?;
     Some(format!("{user} on {host}"))
@@ -118,15 +118,19 @@ pub(crate) fn store_and_judge(records: &Records, booking: &Booking) -> Verdict {
 }
 
 /// Stores a booking that a command is about, for `@last` too.
-fn keep(parts: &Parts, booking: &Booking, accepted: &Accepted) -> Vec<Compared> {
-    let has_record = parts.records.has_journal() || parts.ui.out.is_human();
-    parts.records.remember_last(RecentList::LastBooking, booking.id());
-    if has_record { store(&parts.records, booking, accepted).0 } else { Vec::new() }
+fn keep(records: &Records, ui: &Ui, booking: &Booking, accepted: &Accepted) -> Vec<Compared> {
+    let has_record = records.has_journal() || ui.out.is_human();
+    records.remember_last(RecentList::LastBooking, booking.id());
+    if has_record { store(records, booking, accepted).0 } else { Vec::new() }
 }
 
 /// The same, and says how it differs from what was asked for.
 pub(crate) fn record(parts: &Parts, booking: &Booking) {
-    tell_differences(&parts.ui, booking, &keep(parts, booking, &Accepted::default()));
+    tell_differences(
+        &parts.ui,
+        booking,
+        &keep(&parts.records, &parts.ui, booking, &Accepted::default()),
+    );
 }
 
 /// Ends a command that wrote: writes a booking, and returns the exit code of its status. It exists
@@ -153,16 +157,16 @@ fn finish_recorded(
             show_command(id)
         ));
     }
-    warn_of_unknown_status(parts, booking);
+    warn_of_unknown_status(&parts.api.facts, &parts.ui, booking);
     refusal.map_or(Ok(booking.exit()), Err)
 }
 
 /// Explains the exit code of an unspecified status, and how to map it.
-pub(crate) fn warn_of_unknown_status(parts: &Parts, booking: &Booking) {
+pub(crate) fn warn_of_unknown_status(facts: &Facts, ui: &Ui, booking: &Booking) {
     if let Status::Other(word) = booking.status() {
-        parts.ui.out.warn(&format!(
+        ui.out.warn(&format!(
             "`{word}` is a status that bookctl does not know; map it: {}",
-            parts.api.facts.mapping().set_command("read.booking=EXPRESSION")
+            facts.mapping().set_command("read.booking=EXPRESSION")
         ));
     }
 }
@@ -192,8 +196,8 @@ fn tell_differences(ui: &Ui, booking: &Booking, found: &[Compared]) {
     differences(booking, found).iter().for_each(|it| ui.warn_of(booking.id(), it));
 }
 
-pub(crate) fn preview(parts: &Parts, call: Call) -> Result<Exit> {
-    parts.ui.out.emit(&request_view(&parts.api.facts, call))
+pub(crate) fn preview(facts: &Facts, ui: &Ui, call: Call) -> Result<Exit> {
+    ui.out.emit(&request_view(facts, call))
 }
 
 pub(crate) fn request_view(facts: &Facts, call: Call) -> RequestView {
@@ -205,9 +209,9 @@ pub(crate) fn request_view(facts: &Facts, call: Call) -> RequestView {
 /// script books elsewhere, so that a booking that is another one than was asked for ends with 16.
 /// Its details may stand on the screen above.
 pub(crate) fn finish_created(parts: &Parts, booking: &Booking, is_on_screen: bool) -> Result<Exit> {
-    let recorded = keep(parts, booking, &Accepted::default());
+    let recorded = keep(&parts.records, &parts.ui, booking, &Accepted::default());
     let verdict = of_create(booking, &recorded, true);
-    tell(parts, &verdict, "");
+    tell(&parts.api.facts, &parts.ui, &verdict, "");
     let mut refused = refusal(&parts.api.facts, booking, &verdict);
     // What a new booking waits for says more than how it differs.
     if booking.exit() != Exit::Done && !verdict.is_another {
@@ -237,10 +241,9 @@ impl<'a> Change<'a> {
 
     /// How a booking compares with what the change asked for. While the provider works on it, it
     /// may show what it was.
-    fn compared(&self, parts: &Parts, booking: &Booking) -> Vec<Compared> {
-        let mut found =
-            compared(&parts.records, &Wish::from_changes(self.requested), booking, true);
-        let names = parts.api.facts.mapping().names_of(self.kind);
+    fn compared(&self, facts: &Facts, records: &Records, booking: &Booking) -> Vec<Compared> {
+        let mut found = compared(records, &Wish::from_changes(self.requested), booking, true);
+        let names = facts.mapping().names_of(self.kind);
         for it in &mut found {
             if self.is_proved(booking, it, &names) {
                 it.agreement = Agreement::Same;
@@ -253,7 +256,9 @@ impl<'a> Change<'a> {
 
     /// Whether a booking has everything that was asked for.
     pub(crate) fn is_shown(&self, parts: &Parts, booking: &Booking) -> bool {
-        self.compared(parts, booking).iter().all(|it| it.agreement == Agreement::Same)
+        self.compared(&parts.api.facts, &parts.records, booking)
+            .iter()
+            .all(|it| it.agreement == Agreement::Same)
     }
 
     /// Whether a new `last_modification` proves a field that is not shown (spec, Bookings): it
@@ -287,7 +292,7 @@ impl<'a> Change<'a> {
 /// names they do not know.
 pub(crate) fn finish_changed(parts: &Parts, booking: &Booking, change: Change<'_>) -> Result<Exit> {
     let is_modify = change.kind == WriteKind::Modify;
-    let found = change.compared(parts, booking);
+    let found = change.compared(&parts.api.facts, &parts.records, booking);
     let mut accepted = Accepted::default();
     if is_modify && booking.status() != Status::Processing {
         accepted.changes = change.requested.clone();
@@ -299,7 +304,7 @@ pub(crate) fn finish_changed(parts: &Parts, booking: &Booking, change: Change<'_
         let is_moved = accepted.changes.contains_key("datetime");
         accepted.terms = change.slot.filter(|_| is_moved).map(|slot| slot.value.clone());
     }
-    let recorded = keep(parts, booking, &accepted);
+    let recorded = keep(&parts.records, &parts.ui, booking, &accepted);
     let moved = change.moved(&parts.records, booking);
     let mut doubted: Vec<Compared> = recorded.iter().chain(&moved).cloned().collect();
     doubted.retain(|it| it.is_another() || is_modify && it.weight == Weight::Account);

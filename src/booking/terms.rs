@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::book::offer::terms_reader;
 use super::confirmation::Confirmation;
-use crate::app::{Facts, Parts, Records};
+use crate::app::{Api, Facts, Records, Ui};
 use crate::journal::KeptBooking;
 use crate::journal::recent::RecentList;
 use crate::outcome::Result;
@@ -59,15 +59,17 @@ pub(crate) fn cancellation_cost(
 }
 
 /// What cancelling a booking costs now, if it had so many guests.
-pub(crate) fn cost_now(parts: &Parts, booking: &Booking, party: u32) -> String {
-    let slot = kept_slot(&parts.records, booking);
-    let cost = cancellation_cost(&parts.api.facts, Some(booking), slot.as_ref(), party);
+pub(crate) fn cost_now(facts: &Facts, records: &Records, booking: &Booking, party: u32) -> String {
+    let slot = kept_slot(records, booking);
+    let cost = cancellation_cost(facts, Some(booking), slot.as_ref(), party);
     cost.unwrap_or_else(|| "not known: neither the booking nor its slot shows the terms".to_owned())
 }
 
 /// Shows what would be done with a booking, and the service unless it is a sandbox, and asks.
 pub(crate) async fn confirm(
-    Parts { api, records, ui, .. }: &Parts,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     mut page: Page,
     booking: &Booking,
     confirmation: &Confirmation<'_>,

@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use crate::app::in_flight::show_command;
-use crate::app::{Facts, Parts, Records};
+use crate::app::{Facts, Records, Ui};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
 use crate::service::documents::{
@@ -146,12 +146,12 @@ pub(super) fn changes(mut found: Vec<Compared>, known: &Wish, now: &Booking) -> 
 }
 
 /// Says what a booking that was made shows otherwise, or not at all. `row` names a row of a batch.
-pub(crate) fn tell(parts: &Parts, verdict: &Verdict, row: &str) {
+pub(crate) fn tell(facts: &Facts, ui: &Ui, verdict: &Verdict, row: &str) {
     for clause in &verdict.warnings {
-        parts.ui.out.warn(&format!("{row}in the booking {clause}"));
+        ui.out.warn(&format!("{row}in the booking {clause}"));
     }
-    if let Some(unshown) = verdict.unshown_sentence(parts.api.facts.mapping()) {
-        parts.ui.out.note(&format!("{row}{unshown}"));
+    if let Some(unshown) = verdict.unshown_sentence(facts.mapping()) {
+        ui.out.note(&format!("{row}{unshown}"));
     }
 }
 

@@ -131,7 +131,7 @@ fn documents(attempts: &[Attempt]) -> Vec<Value> {
 }
 
 async fn abandon(parts @ Parts { ui, .. }: &Parts, key: &str, yes: bool) -> Result<()> {
-    let mut attempt = open_attempts::find_attempt(parts, key)?;
+    let mut attempt = open_attempts::find_attempt(&parts.api.facts, &parts.records, key)?;
     open_attempts::refuse_closed(&attempt, "can be abandoned")?;
     // Scripts have done without a question from the start.
     if ui.prompter.interactive() && !yes {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::app::in_flight::{abandon_command, resume_command, show_command};
-use crate::app::{Parts, Ui};
+use crate::app::{Api, Facts, Parts, Records, Ui};
 use crate::booking::book::{create, duplicates};
 use crate::booking::{finish, verdict, watch::wait};
 use crate::journal::{Attempt, KeptBooking, KeyOrigin, Outcome, State, abandoned, another_account};
@@ -40,8 +40,9 @@ pub(crate) async fn warn_of_open_attempts(
     let mut attempts = journal.open_attempts_here()?;
     attempts.retain(|attempt| !mine.contains(&attempt.idempotency_key));
     let can_ask = ui.prompter.interactive();
-    let (sending, attempts): (Vec<_>, Vec<_>) =
-        attempts.into_iter().partition(|attempt| is_being_sent(parts, attempt));
+    let (sending, attempts): (Vec<_>, Vec<_>) = attempts
+        .into_iter()
+        .partition(|attempt| is_being_sent(&parts.api, &parts.records, attempt));
     let is_asked = |attempt: &Attempt| can_ask && journal.owns(attempt);
     let (requested, mut open): (Vec<_>, Vec<_>) = attempts.into_iter().partition(is_asked);
     warn_of(ui, &open);
@@ -68,8 +69,8 @@ pub(crate) async fn warn_of_open_attempts(
 
 /// Whether each run that may have booked is one of a live process of this computer, within the time
 /// that its tries may take.
-fn is_being_sent(parts: &Parts, attempt: &Attempt) -> bool {
-    let (Ok(journal), Ok(client)) = (parts.records.journal(), parts.api.client()) else {
+fn is_being_sent(api: &Api, records: &Records, attempt: &Attempt) -> bool {
+    let (Ok(journal), Ok(client)) = (records.journal(), api.client()) else {
         return false;
     };
     let host = &journal.scope.maker.host;
@@ -116,17 +117,21 @@ async fn wants_to_find_out(
 /// Reads the booking that answered an unresolved request, and was not as that asked: perhaps it was
 /// not understood. If it is as asked now, the request is resolved, and nothing is sent. `None` if
 /// there is no such booking.
-pub(crate) async fn resolve_by_read(parts: &Parts, attempt: &Attempt) -> Result<Option<Booking>> {
-    let (journal, key) = (parts.records.journal()?, &attempt.idempotency_key);
+pub(crate) async fn resolve_by_read(
+    api: &Api,
+    records: &Records,
+    attempt: &Attempt,
+) -> Result<Option<Booking>> {
+    let (journal, key) = (records.journal()?, &attempt.idempotency_key);
     let Some(id) = journal.marked(key)?.filter(|_| attempt.state == State::Unresolved) else {
         return Ok(None);
     };
-    let booking = match wait::read_booking(&parts.api, &id).await {
+    let booking = match wait::read_booking(api, &id).await {
         Err(error) if wait::is_not_found(&error) => return Ok(None),
         read => read?,
     };
-    let verdict = finish::store_and_judge(&parts.records, &booking);
-    if let Some(mut error) = verdict::refusal(&parts.api.facts, &booking, &verdict) {
+    let verdict = finish::store_and_judge(records, &booking);
+    if let Some(mut error) = verdict::refusal(&api.facts, &booking, &verdict) {
         if verdict.setting.is_none() {
             let (see, abandon) = (error.hint.take().unwrap_or_default(), abandon_command(key));
             error = error.hint(format!("{see}; to keep it as it is: {abandon}"));
@@ -140,7 +145,7 @@ pub(crate) async fn resolve_by_read(parts: &Parts, attempt: &Attempt) -> Result<
 /// read, and else the request is sent again under its key, unless the guest has another booking and
 /// a person declines (17).
 pub(crate) async fn resume(parts @ Parts { api, .. }: &Parts, key: &str) -> Result<Booking> {
-    let mut attempt = find_attempt(parts, key)?;
+    let mut attempt = find_attempt(&parts.api.facts, &parts.records, key)?;
     if !parts.records.journal()?.owns(&attempt) {
         return Err(another_account(&attempt));
     }
@@ -158,7 +163,7 @@ pub(crate) async fn resume(parts @ Parts { api, .. }: &Parts, key: &str) -> Resu
         let hint = format!("to abandon the request: {}", abandon_command(key));
         return Err(Error::journal(what).hint(hint).idempotency_key(key));
     }
-    if let Some(booking) = resolve_by_read(parts, &attempt).await? {
+    if let Some(booking) = resolve_by_read(&parts.api, &parts.records, &attempt).await? {
         return Ok(booking);
     }
     api.facts.before_change()?;
@@ -187,7 +192,7 @@ pub(crate) async fn send_again(
         let is_own = |live: &KeptBooking| {
             live.booking.id() == own || live.idempotency_key.as_ref() == Some(key)
         };
-        let other = booked.for_guest_of(parts, &wish, is_own);
+        let other = booked.for_guest_of(&parts.records, &parts.ui, &wish, is_own);
         other.filter(|_| attempt.state != State::Resolved)
     };
     let can_ask = ui.prompter.interactive();
@@ -244,7 +249,7 @@ async fn claimed(parts: &Parts, key: &str, mut attempt: Attempt) -> Result<Attem
     let mut progress = None;
     while attempt.state != State::Resolved {
         let claim = parts.records.journal()?.claim(key, LEASE)?;
-        attempt = find_attempt(parts, key)?;
+        attempt = find_attempt(&parts.api.facts, &parts.records, key)?;
         let Some(seconds) = claim else {
             break;
         };
@@ -260,12 +265,12 @@ async fn claimed(parts: &Parts, key: &str, mut attempt: Attempt) -> Result<Attem
 }
 
 /// The attempt under `key`, if it went to the service that this command talks to.
-pub(crate) fn find_attempt(parts: &Parts, key: &str) -> Result<Attempt> {
-    let attempt = parts.records.journal()?.attempt(key)?.ok_or_else(|| {
+pub(crate) fn find_attempt(facts: &Facts, records: &Records, key: &str) -> Result<Attempt> {
+    let attempt = records.journal()?.attempt(key)?.ok_or_else(|| {
         let what = format!("no request {} in the journal", key.escape_debug());
         Error::not_found(what).hint("list unresolved requests with `bookctl attempts`")
     })?;
-    let origin = parts.api.facts.target().address();
+    let origin = facts.target().address();
     if attempt.origin == origin {
         return Ok(attempt);
     }

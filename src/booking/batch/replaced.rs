@@ -90,7 +90,8 @@ impl Replaced {
                 return Err(Error::new(Code::OutcomeUnknown, what).hint(hint).idempotency_key(key));
             };
             let read = wait::read_booking(api, id).await;
-            let booking = read.map_err(|error| pick::not_found(parts, id, error))?;
+            let booking =
+                read.map_err(|error| pick::not_found(&parts.records, &parts.ui, id, error))?;
             finish::store_and_judge(records, &booking);
             if !booking.may_stand() {
                 continue;

@@ -166,7 +166,9 @@ impl BatchRun<'_> {
             let row = &keyed.row.wish();
             let in_batch =
                 earlier.add(records, keyed.row.number, row).filter(|_| !self.args.equal_rows);
-            let other = booked.for_guest_of(self.parts, row, is_own).or(in_batch)?;
+            let other = booked
+                .for_guest_of(&self.parts.records, &self.parts.ui, row, is_own)
+                .or(in_batch)?;
             let is_booked = !self.args.retry_failed && has_booking(keyed);
             if is_booked || !self.replaced.before(records, &keyed.row).is_empty() {
                 return None;
@@ -312,9 +314,11 @@ impl BatchRun<'_> {
                     _ => Some(wait::read_booking(api, id).await?),
                 }
             }
-            Some(attempt) => open_attempts::resolve_by_read(self.parts, attempt)
-                .await
-                .inspect_err(|_| self.misread.set(Misread::Known))?,
+            Some(attempt) => {
+                open_attempts::resolve_by_read(&self.parts.api, &self.parts.records, attempt)
+                    .await
+                    .inspect_err(|_| self.misread.set(Misread::Known))?
+            }
             None => None,
         };
         let (mut booking, existed_before) = match known {
@@ -337,7 +341,12 @@ impl BatchRun<'_> {
             verdict = self.check(&key, &booking, is_told)?;
         }
         if !is_told {
-            verdict::tell(self.parts, &verdict, &format!("row {}: ", keyed.row.number));
+            verdict::tell(
+                &self.parts.api.facts,
+                &self.parts.ui,
+                &verdict,
+                &format!("row {}: ", keyed.row.number),
+            );
         }
         Ok(Some(booking))
     }

@@ -21,13 +21,18 @@ use crate::service::time::{DocumentTime, is_same_time, time_text};
 const NOTHING_SENT: &str = "Nothing was sent.";
 
 /// The attempt under `key` that may have booked, if the draft asks for the same booking.
-pub(crate) fn repeated(parts: &Parts, draft: &BookingDraft, key: &str) -> Result<Option<Attempt>> {
-    let Some(attempt) = parts.records.journal()?.attempt(key)? else {
+pub(crate) fn repeated(
+    facts: &Facts,
+    records: &Records,
+    draft: &BookingDraft,
+    key: &str,
+) -> Result<Option<Attempt>> {
+    let Some(attempt) = records.journal()?.attempt(key)? else {
         return Ok(None);
     };
     let mut before = attempt.canonical().clone();
     // What is missing is asked for, or reported, where the booking is made.
-    let Some(request) = at_time_of(&parts.api.facts, draft, &attempt.wish()) else {
+    let Some(request) = at_time_of(facts, draft, &attempt.wish()) else {
         return Ok(None);
     };
     // What a slot adds to a request.
@@ -64,25 +69,26 @@ fn at_time_of(facts: &Facts, draft: &BookingDraft, before: &Wish) -> Option<Book
 /// `declined` (17). A script is refused (16), with the command that finds out. What begins later is
 /// refused where the run begins.
 pub(crate) async fn wants_second_beside_open(
-    parts: &Parts,
+    facts: &Facts,
+    ui: &Ui,
     draft: &BookingDraft,
     open: &[Attempt],
 ) -> Result<bool> {
     let is_same = |attempt: &&Attempt| {
         let before = attempt.wish();
-        let request = at_time_of(&parts.api.facts, draft, &before);
+        let request = at_time_of(facts, draft, &before);
         request.is_some_and(|it| Wish::from_request(&it.requested).is_same_booking(&before))
     };
     let Some(attempt) = open.iter().find(is_same) else {
         return Ok(false);
     };
     let key = &attempt.idempotency_key;
-    if !parts.ui.prompter.interactive() || draft.is_confirmed {
+    if !ui.prompter.interactive() || draft.is_confirmed {
         return Err(asked_before(key, "pass a new --idempotency-key"));
     }
     let question = "That request may have booked this already. Book it a second time?";
     let confirmation = Confirmation::new("booking the same again", question, NOTHING_SENT);
-    let requested = confirmation.ask(&parts.ui.prompter).await;
+    let requested = confirmation.ask(&ui.prompter).await;
     requested.map_err(|error| error.hint(format!("check it: {}", resume_command(key))))?;
     Ok(true)
 }
@@ -108,11 +114,12 @@ impl Booked {
     /// Describes the newest booking for the guest of a request, at its venue on its day.
     pub(crate) fn for_guest_of(
         &self,
-        parts: &Parts,
+        records: &Records,
+        ui: &Ui,
         wish: &Wish,
         is_own: impl Fn(&KeptBooking) -> bool,
     ) -> Option<String> {
-        let (venue, (zone, day)) = (wish.venue(), day_at(&parts.records, wish)?);
+        let (venue, (zone, day)) = (wish.venue(), day_at(records, wish)?);
         let (.., other) = self.0.iter().find(|(at, then, live)| {
             *at == venue
                 && then.day_in(zone.as_ref()) == day
@@ -137,7 +144,7 @@ impl Booked {
             }
         };
         // The phone may be another guest's, too: a script's log has no name.
-        let name = Some(name).filter(|_| parts.ui.prompter.interactive());
+        let name = Some(name).filter(|_| ui.prompter.interactive());
         let name = name.map(|name| format!(", {name}")).unwrap_or_default();
         Some(format!(
             "{what}: {}{name}, {}, party {}",
@@ -193,7 +200,7 @@ pub(crate) async fn ask_about_same_guest(
     let is_confirmed = is_confirmed && resumed.is_empty();
     let resumed = resumed.iter().filter(|it| it.may_stand()).map(|booking| booking.clone().into());
     booked.0.extend(resumed.filter_map(with_its_time));
-    match booked.for_guest_of(parts, wish, |_| false) {
+    match booked.for_guest_of(&parts.records, &parts.ui, wish, |_| false) {
         Some(other) => ask_about(&parts.ui, &other, "Book another one?", is_confirmed).await,
         None => Ok(()),
     }

@@ -177,7 +177,8 @@ impl BookCommand<'_> {
     async fn book(&mut self, earlier: &EarlierAttempts) -> Result<Booking> {
         let parts = self.parts;
         if self.key_is_given
-            && let Some(attempt) = duplicates::repeated(parts, &self.draft, &self.key)?
+            && let Some(attempt) =
+                duplicates::repeated(&parts.api.facts, &parts.records, &self.draft, &self.key)?
         {
             let (origin, is_confirmed) = (KeyOrigin::Caller, self.draft.is_confirmed);
             let booked = open_attempts::send_again(parts, &attempt, origin, is_confirmed).await;
@@ -188,8 +189,13 @@ impl BookCommand<'_> {
             let origin = if self.key_is_given {
                 KeyOrigin::Caller
             } else {
-                let allow_duplicate =
-                    duplicates::wants_second_beside_open(parts, &self.draft, &earlier.open).await?;
+                let allow_duplicate = duplicates::wants_second_beside_open(
+                    &parts.api.facts,
+                    &parts.ui,
+                    &self.draft,
+                    &earlier.open,
+                )
+                .await?;
                 KeyOrigin::Generated { allow_duplicate }
             };
             let (datetime, is_another_time) = self.find_time().await?;
@@ -211,7 +217,7 @@ impl BookCommand<'_> {
                 Err(error) => return Err(self.explained(error)),
                 Ok(booking) => {
                     if self.is_guided {
-                        review::show_command(parts, &self.draft);
+                        review::show_command(&parts.api.facts, &parts.ui, &self.draft);
                     }
                     return Ok(booking);
                 }
@@ -288,7 +294,7 @@ impl BookCommand<'_> {
         self.draft.refuse_missing()?;
         let (datetime, _) = self.find_time().await?;
         let request = self.draft.request(self.parts.api.facts.mapping(), datetime)?;
-        finish::preview(self.parts, create_call(request.body, &self.key))
+        finish::preview(&self.parts.api.facts, &self.parts.ui, create_call(request.body, &self.key))
     }
 
     /// Adds to an error what the person needs to continue.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::draft::BookingDraft;
 use super::offer::{Offer, terms_reader};
-use crate::app::{Api, Facts, Parts};
+use crate::app::{Api, Facts, Parts, Ui};
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::or_nothing_chosen;
 use crate::config::Place;
@@ -220,11 +220,11 @@ fn terms_not_found(draft: &BookingDraft, slot: &SlotDetails) -> Option<&'static 
     (is_nothing && vertical.is_none_or(|it| it == "dining")).then_some("not found in the response")
 }
 
-pub(crate) fn show_command(parts: &Parts, draft: &BookingDraft) {
-    if let Some(command) = draft.command(profile(&parts.api.facts)) {
+pub(crate) fn show_command(facts: &Facts, ui: &Ui, draft: &BookingDraft) {
+    if let Some(command) = draft.command(profile(facts)) {
         let mut page = Page::default();
         page.line("The same booking as a command:").command(command);
-        parts.ui.out.show(&page);
+        ui.out.show(&page);
     }
 }
 

@@ -297,7 +297,7 @@ impl Wizard<'_> {
             providers: self.flags.options.provider.clone().into_iter().collect(),
         };
         let query = SearchQuery::new(WriteKind::Search, &wish, Map::new());
-        let found = find_venues(self.parts, &query, DEFAULT_LIMIT).await;
+        let found = find_venues(&self.parts.api, &self.parts.records, &query, DEFAULT_LIMIT).await;
         found.map(|pages| pages.items)
     }
 

@@ -55,7 +55,7 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, args: Args) -> Re
     let fields = args.extra.body()?;
     let call = call.with_fields(&fields)?;
     if args.dry_run {
-        return finish::preview(parts, call);
+        return finish::preview(&parts.api.facts, &parts.ui, call);
     }
     let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
     let requested: Map<String, Value> = reason.into_iter().chain(fields).collect();
@@ -75,7 +75,7 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, args: Args) -> Re
             sender.change(call, "cancellation", is_done).await
         }
     };
-    let booking = sent.map_err(|error| pick::not_found(parts, id, error))?;
+    let booking = sent.map_err(|error| pick::not_found(&parts.records, &parts.ui, id, error))?;
     match booking.status() {
         Status::Confirmed => {
             let why = if booking.error_code() == UNSUPPORTED {
@@ -138,7 +138,8 @@ async fn confirm(parts: &Parts, named: &mut NamedBooking) -> Result<()> {
         confirmation.question = "Send the cancellation anyway?".to_owned();
     }
     let mut page = displayed.page().without_commands();
-    let cost = terms::cost_now(parts, &booking, displayed.booking.head_count());
+    let cost =
+        terms::cost_now(&parts.api.facts, &parts.records, &booking, displayed.booking.head_count());
     page.without("cancellation").field("cancellation", cost);
-    terms::confirm(parts, page, &booking, &confirmation).await
+    terms::confirm(&parts.api, &parts.records, &parts.ui, page, &booking, &confirmation).await
 }

@@ -114,7 +114,7 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, mut args: Args) -
     };
     let call = changes.call(id, mapping)?.with_fields(&fields)?;
     if args.dry_run {
-        return finish::preview(parts, call);
+        return finish::preview(&parts.api.facts, &parts.ui, call);
     }
     let mut requested = changes.body();
     requested.extend(fields);
@@ -142,7 +142,9 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, mut args: Args) -
         (None, _) => None,
     };
     let terms = match &known {
-        Some(known) if time.is_none() => Some(terms::cost_now(parts, known, party)),
+        Some(known) if time.is_none() => {
+            Some(terms::cost_now(&parts.api.facts, &parts.records, known, party))
+        }
         _ => terms::cancellation_cost(&api.facts, None, slot.as_ref(), party),
     };
     let terms = terms.unwrap_or_else(|| "the new time's terms are not known".to_owned());
@@ -168,7 +170,7 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, mut args: Args) -
             let free = shell::command("slots", &venue, &shell::flag("--at", &plain(at)));
             return error.hint(format!("to see free times: {free}"));
         }
-        pick::not_found(parts, id, error)
+        pick::not_found(&parts.records, &parts.ui, id, error)
     })?;
     finish_changed(parts, &booking, change)
 }
@@ -272,12 +274,12 @@ async fn confirm(
     }
     let question = "Change this booking?";
     let confirmation = Confirmation::new("changing a booking", question, "Nothing was changed.");
-    let cost = terms::cost_now(parts, before, before.head_count());
+    let cost = terms::cost_now(&parts.api.facts, &parts.records, before, before.head_count());
     page.field("cancellation", format!("as booked: {cost}"));
     if requested.contains_key("datetime") || requested.contains_key("party_size") {
         page.field("", format!("→ as changed: {terms}"));
     }
-    terms::confirm(parts, page, before, &confirmation).await
+    terms::confirm(&parts.api, &parts.records, &parts.ui, page, before, &confirmation).await
 }
 
 /// The new time on the venue's clock: the slot's own time if one is offered then.

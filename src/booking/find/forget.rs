@@ -2,8 +2,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::{locate, pick};
-use crate::app::Parts;
 use crate::app::in_flight::InFlight;
+use crate::app::{Api, Facts, Parts, Records, Settings, Ui};
 use crate::booking::confirmation::Confirmation;
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Forgotten, Journal, KeptBooking, SearchCriteria};
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(parts @ Parts { records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let forgotten = if let Some(before) = &args.before {
-        forget_until(parts, last_before(before)?, args.yes).await?
+        forget_until(&parts.api, &parts.records, &parts.ui, last_before(before)?, args.yes).await?
     } else if let Some(guest) = args.guest {
         forget_guest(parts, guest, args.yes).await?
     } else {
@@ -61,10 +61,10 @@ pub(crate) async fn run(parts @ Parts { records, ui, .. }: &Parts, args: Args) -
         }
         // Scripts have done without a question from the start.
         let asks = ui.prompter.interactive() && !args.yes;
-        forget_each(parts, &ids, asks).await?
+        forget_each(&parts.api.facts, &parts.records, &parts.ui, &ids, asks).await?
     };
     // Done even if nothing was deleted, because an earlier rewrite may have been interrupted.
-    leave_nothing(parts).await?;
+    leave_nothing(&parts.api, &parts.ui, &parts.settings).await?;
     let Forgotten { count, unresolved } = forgotten;
     let document = json!({"forgotten": count, "unresolved": unresolved});
     let page = |_: &Document| {
@@ -111,30 +111,38 @@ async fn forget_guest(parts: &Parts, guest: String, yes: bool) -> Result<Forgott
     if ids.is_empty() && unresolved == 0 {
         pick::note_nothing_found(parts, &sought)?;
     }
-    let forgotten = forget_each(parts, &ids, !yes && !ids.is_empty()).await?;
+    let forgotten =
+        forget_each(&parts.api.facts, &parts.records, &parts.ui, &ids, !yes && !ids.is_empty())
+            .await?;
     Ok(Forgotten { unresolved, ..forgotten })
 }
 
 /// Forgets some bookings; lists them first if it asks.
-async fn forget_each(parts: &Parts, ids: &[String], asks: bool) -> Result<Forgotten> {
-    let journal = parts.records.journal()?;
+async fn forget_each(
+    facts: &Facts,
+    records: &Records,
+    ui: &Ui,
+    ids: &[String],
+    asks: bool,
+) -> Result<Forgotten> {
+    let journal = records.journal()?;
     if asks {
         let stored = ids.iter().filter_map(|id| journal.load_booking(id).transpose());
         let stored: Vec<KeptBooking> = stored.collect::<Result<_>>()?;
-        let now = parts.api.facts.service_now();
-        parts.records.remember_rows(RecentList::Bookings, stored.iter().map(|it| it.booking.id()));
-        parts.ui.out.show(&kept_page(&stored, now));
+        let now = facts.service_now();
+        records.remember_rows(RecentList::Bookings, stored.iter().map(|it| it.booking.id()));
+        ui.out.show(&kept_page(&stored, now));
         let at = |booking: &Booking| DocumentTime::from_field(booking.value(), "datetime")?.instant;
         let live = stored.iter().map(|stored| &stored.booking);
         let live = live.filter(|booking| booking.status().has_not_ended());
         let coming = live.filter_map(at).filter(|at| *at > now).count();
         if coming > 0 {
             let bookings = plural(coming, "booking is", "bookings are");
-            parts.ui.out.warn(&format!(
+            ui.out.warn(&format!(
                 "{bookings} still to come. Deleting the guest here does not cancel anything"
             ));
         }
-        confirm(&parts.ui.prompter, ids.len()).await?;
+        confirm(&ui.prompter, ids.len()).await?;
     }
     let mut forgotten = Forgotten::default();
     for id in ids {
@@ -143,22 +151,28 @@ async fn forget_each(parts: &Parts, ids: &[String], asks: bool) -> Result<Forgot
         forgotten.unresolved += its.unresolved;
     }
     if forgotten == Forgotten::default() && !ids.is_empty() {
-        parts.ui.out.note("The guest was deleted before.");
+        ui.out.note("The guest was deleted before.");
     }
     Ok(forgotten)
 }
 
-async fn forget_until(parts: &Parts, until: Timestamp, yes: bool) -> Result<Forgotten> {
-    let found = parts.records.journal()?.forgettable(until)?;
+async fn forget_until(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    until: Timestamp,
+    yes: bool,
+) -> Result<Forgotten> {
+    let found = records.journal()?.forgettable(until)?;
     if !yes && found.count > 0 {
-        confirm(&parts.ui.prompter, found.count as usize).await?;
+        confirm(&ui.prompter, found.count as usize).await?;
     }
-    parts.api.in_flight.replace(InFlight::Other(
+    api.in_flight.replace(InFlight::Other(
         "some guests may be deleted already".to_owned(),
         "run the same command again to delete the others".to_owned(),
     ));
-    let _progress = parts.ui.out.progress("deleting guests");
-    while parts.records.journal()?.forget_next(until)? {
+    let _progress = ui.out.progress("deleting guests");
+    while records.journal()?.forget_next(until)? {
         // An interrupt ends it here.
         tokio::task::yield_now().await;
     }
@@ -180,7 +194,7 @@ async fn confirm(prompter: &Prompter<'_>, count: usize) -> Result<()> {
 /// Rewrites the journal's file, to remove remains of deleted guests.
 ///
 /// May take seconds, so a thread runs it. After Ctrl-C the file is as before.
-async fn leave_nothing(Parts { api, ui, settings, .. }: &Parts) -> Result<()> {
+async fn leave_nothing(api: &Api, ui: &Ui, settings: &Settings) -> Result<()> {
     if api.facts.target().journal.is_some() {
         // PostgreSQL removes deleted rows when it vacuums.
         return Ok(());

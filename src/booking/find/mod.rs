@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::app::in_flight::resume_command;
-use crate::app::{Parts, Records};
+use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::terms;
 use crate::booking::verdict::of_known;
 use crate::journal::recent::RecentList;
@@ -231,7 +231,7 @@ fn is_within(stored: &KeptBooking, days: &Days, now: Timestamp) -> bool {
 }
 
 async fn list_open(parts: &Parts, status: Option<String>, limit: Option<u32>) -> Result<Exit> {
-    let mut bookings = open_bookings(parts).await?;
+    let mut bookings = open_bookings(&parts.api, &parts.ui).await?;
     if let Some(status) = status {
         let now = parts.api.facts.service_now();
         bookings.retain(|booking| is_listed_as(booking, &status, now));
@@ -254,7 +254,7 @@ async fn list_open(parts: &Parts, status: Option<String>, limit: Option<u32>) ->
 const NO_BOOKING: &str = "no-such-booking";
 
 /// The unfinished bookings of the last day, made with any key, as the service sent them.
-async fn open_bookings(Parts { api, ui, .. }: &Parts) -> Result<Vec<Booking>> {
+async fn open_bookings(api: &Api, ui: &Ui) -> Result<Vec<Booking>> {
     let body = match api.read(show_call(NO_BOOKING)).await {
         Err(mut error) if error.http_status == Some(404) => error.body.take(),
         Err(error) => return Err(error),

@@ -7,7 +7,7 @@ use jiff::civil::{Date, DateTime};
 
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use crate::app::in_flight::show_command;
-use crate::app::{Parts, Records};
+use crate::app::{Facts, Parts, Records, Ui};
 use crate::booking::terms::find_recorded;
 use crate::booking::watch::wait::{checked, is_not_found, look_up, naming};
 use crate::journal::recent::RecentList;
@@ -39,7 +39,7 @@ impl NamedBooking {
             Some(read) => read,
             None => look_up(&parts.api, &self.id, true).await,
         };
-        read.map_err(|error| not_found(parts, &self.id, error))
+        read.map_err(|error| not_found(&parts.records, &parts.ui, &self.id, error))
     }
 
     /// The requested booking, or `unexpected_answer` (15) if the service returned another one.
@@ -88,7 +88,7 @@ pub(crate) async fn booking_or_pick(
                 found = stored(parts, Some(&id))?.stored;
             }
             if found.is_empty() {
-                return Err(not_found(parts, &id, error));
+                return Err(not_found(&parts.records, &parts.ui, &id, error));
             }
             if let [one] = &found[..]
                 && records.only_reads
@@ -157,15 +157,20 @@ pub(crate) fn by_visit(
 async fn choose(parts: &Parts, stored: &[KeptBooking]) -> Result<String> {
     let now = parts.api.facts.service_now();
     let rows = stored.iter().map(|stored| BookingRow::from_recorded(stored, now));
-    let id = pick_row(parts, which_booking(), rows.collect()).await?;
+    let id = pick_row(&parts.api.facts, &parts.ui, which_booking(), rows.collect()).await?;
     parts.records.remember_last(RecentList::LastBooking, &id);
     Ok(id)
 }
 
-async fn pick_row(parts: &Parts, question: Question, rows: Vec<BookingRow>) -> Result<String> {
+async fn pick_row(
+    facts: &Facts,
+    ui: &Ui,
+    question: Question,
+    rows: Vec<BookingRow>,
+) -> Result<String> {
     let mut ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
-    let lines = row_lines(rows, parts.ui.out.stderr_style().width, parts.api.facts.service_now());
-    let row = parts.ui.prompter.pick(&question, &lines, 0).await;
+    let lines = row_lines(rows, ui.out.stderr_style().width, facts.service_now());
+    let row = ui.prompter.pick(&question, &lines, 0).await;
     Ok(ids.swap_remove(row.map_err(or_nothing_chosen)?))
 }
 
@@ -187,17 +192,21 @@ pub(crate) async fn attempt_or_pick(parts: &Parts, argument: Option<&str>) -> Re
     parts.ui.prompter.check(&question)?;
     let open = parts.records.journal()?.open_attempts_here()?;
     let newest_first = open.iter().rev().map(BookingRow::from_request).collect();
-    pick_row(parts, question, newest_first).await
+    pick_row(&parts.api.facts, &parts.ui, question, newest_first).await
 }
 
 /// Resolves a venue argument. Without one, a terminal offers the venues of earlier searches.
-pub(crate) async fn venue_or_pick(parts: &Parts, argument: Option<&str>) -> Result<LocatedVenue> {
+pub(crate) async fn venue_or_pick(
+    records: &Records,
+    ui: &Ui,
+    argument: Option<&str>,
+) -> Result<LocatedVenue> {
     if let Some(argument) = argument {
-        return locate_venue(&parts.records, argument);
+        return locate_venue(records, argument);
     }
     let question = Question::new("Which venue?", "VENUE", "the venue").with_noun("venues");
-    parts.ui.prompter.check(&question)?;
-    let venues = parts.records.recent()?.recent_venues(MOST)?;
+    ui.prompter.check(&question)?;
+    let venues = records.recent()?.recent_venues(MOST)?;
     if venues.is_empty() {
         let error = Error::usage("no venues were found on this computer yet");
         return Err(
@@ -205,8 +214,8 @@ pub(crate) async fn venue_or_pick(parts: &Parts, argument: Option<&str>) -> Resu
         );
     }
     let lines: Vec<String> = venues.iter().map(venue_line).collect();
-    let row = parts.ui.prompter.pick(&question, &lines, 0).await;
-    locate_venue(&parts.records, venues[row.map_err(or_nothing_chosen)?].id())
+    let row = ui.prompter.pick(&question, &lines, 0).await;
+    locate_venue(records, venues[row.map_err(or_nothing_chosen)?].id())
 }
 
 /// A sentence on the unresolved booking requests without a booking, if any: no list has them.
@@ -219,7 +228,7 @@ pub(crate) fn open_requests(records: &Records) -> Option<String> {
 }
 
 /// Adds to the error of a booking that the service does not know what can be done about it.
-pub(crate) fn not_found(Parts { records, ui, .. }: &Parts, text: &str, error: Error) -> Error {
+pub(crate) fn not_found(records: &Records, ui: &Ui, text: &str, error: Error) -> Error {
     if !is_not_found(&error) {
         return error;
     }

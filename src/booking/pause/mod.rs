@@ -69,7 +69,11 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, args: Args) -> Re
         let answer = given.ok_or_else(|| {
             Error::usage("--dry-run needs an answer to show").hint(WAYS_TO_ANSWER)
         })?;
-        return finish::preview(parts, answer::call_of(api, &named.id, &answer).await?);
+        return finish::preview(
+            &parts.api.facts,
+            &parts.ui,
+            answer::call_of(api, &named.id, &answer).await?,
+        );
     }
     api.facts.before_change()?;
     let interactive = ui.prompter.interactive();
@@ -98,7 +102,8 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, args: Args) -> Re
 
 async fn send(parts: &Parts, id: &str, answer: &Continuation) -> Result<Booking> {
     let sent = answer::send_answer(parts, id, answer).await;
-    let (booking, refusal) = sent.map_err(|error| pick::not_found(parts, id, error))?;
+    let (booking, refusal) =
+        sent.map_err(|error| pick::not_found(&parts.records, &parts.ui, id, error))?;
     let Some(mut error) = refusal else {
         return Ok(booking);
     };

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::find::pick;
 use super::watch::wait;
 use super::{finish, terms};
-use crate::app::Parts;
+use crate::app::{Parts, Records, Ui};
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::documents::{Booking, id};
@@ -52,7 +52,9 @@ pub(crate) async fn run(parts @ Parts { records, ui, .. }: &Parts, args: Args) -
         let named = args.bookings.first().map(String::as_str);
         let mut named = pick::booking_or_pick(parts, named, |_| true, true).await?;
         let (booking, exit) = match read(parts, &mut named, args.exit_status).await {
-            Err(error) if ui.out.is_terminal() => known_here(parts, &named.id, error)?,
+            Err(error) if ui.out.is_terminal() => {
+                known_here(&parts.records, &parts.ui, &named.id, error)?
+            }
             read => read?,
         };
         ui.out.emit(&finish::booking_view(parts, &booking))?;
@@ -102,15 +104,14 @@ pub(crate) async fn run(parts @ Parts { records, ui, .. }: &Parts, args: Args) -
 }
 
 /// What this computer knows of a booking if the service does not respond, with its exit code.
-fn known_here(parts: &Parts, id: &str, error: Error) -> Result<(Booking, Exit)> {
-    let Some(stored) =
-        wait::passes(&error).then(|| terms::find_recorded(&parts.records, id)).flatten()
+fn known_here(records: &Records, ui: &Ui, id: &str, error: Error) -> Result<(Booking, Exit)> {
+    let Some(stored) = wait::passes(&error).then(|| terms::find_recorded(records, id)).flatten()
     else {
         return Err(error);
     };
     let (why, seen) = (&error.message, stored.booking.left_at.map(to_the_second));
     let seen = seen.unwrap_or_default();
-    parts.ui.out.warn(&format!("{why}; this is what this computer saw on {seen}"));
+    ui.out.warn(&format!("{why}; this is what this computer saw on {seen}"));
     Ok((stored.booking, error.exit))
 }
 
@@ -131,7 +132,7 @@ async fn read(
         parts.ui.out.warn(&error.message);
         error.exit
     } else if is_judged {
-        finish::warn_of_unknown_status(parts, &booking);
+        finish::warn_of_unknown_status(&parts.api.facts, &parts.ui, &booking);
         booking.exit_of_read()
     } else {
         Exit::Done

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::in_flight::InFlight;
-use crate::app::{Api, Parts};
+use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::finish::store_and_judge;
 use crate::booking::verdict;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -81,7 +81,9 @@ fn unexpected(booking: &Booking, why: String) -> Error {
 /// read `beside` it, the less often. `is_done` learns what time is left, and whether the booking
 /// is another than the read before showed.
 pub(crate) async fn until(
-    Parts { api, records, ui, .. }: &Parts,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     id: &str,
     mut known: Option<Booking>,
     (longest, beside): (Duration, u32),
@@ -165,19 +167,27 @@ pub(crate) async fn wait_while_processing(
     let id = booking.id().to_owned();
     let progress = parts.ui.out.progress("");
     let mut last = booking.clone();
-    let waited = until(parts, &id, Some(booking), (longest, 1), |booking, left, is_new| {
-        last = booking.clone();
-        if is_new {
-            store_and_judge(&parts.records, booking);
-        }
-        parts.api.in_flight.replace(InFlight::known(booking));
-        let is_processing = booking.status() == Status::Processing;
-        if is_processing {
-            let left = in_units(left.as_secs());
-            progress.say(&format!("{id} is processing; waiting for up to {left}"));
-        }
-        Ok(!is_processing)
-    });
+    let waited = until(
+        &parts.api,
+        &parts.records,
+        &parts.ui,
+        &id,
+        Some(booking),
+        (longest, 1),
+        |booking, left, is_new| {
+            last = booking.clone();
+            if is_new {
+                store_and_judge(&parts.records, booking);
+            }
+            parts.api.in_flight.replace(InFlight::known(booking));
+            let is_processing = booking.status() == Status::Processing;
+            if is_processing {
+                let left = in_units(left.as_secs());
+                progress.say(&format!("{id} is processing; waiting for up to {left}"));
+            }
+            Ok(!is_processing)
+        },
+    );
     if let Err(error) = waited.await {
         // The booking exists whatever a failed read says, so it is returned as last read.
         let what = format!("booking {id} was made, but cannot be read");

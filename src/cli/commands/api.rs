@@ -90,7 +90,7 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, args: Args) -> Re
     let mut call =
         Call { method: args.method, path, body: content, headers: args.headers, ..Call::default() };
     if args.dry_run {
-        return preview(parts, call);
+        return preview(&parts.api.facts, &parts.ui, call);
     }
     if call.is_write() && call.is_of_a_sandbox() {
         call.is_control = api.is_sandbox().await;
