@@ -307,7 +307,10 @@ pub(crate) fn finish_changed(parts: &Parts, booking: &Booking, change: Change<'_
     let recorded = keep(&parts.records, &parts.ui, booking, &accepted);
     let moved = change.moved(&parts.records, booking);
     let mut doubted: Vec<Compared> = recorded.iter().chain(&moved).cloned().collect();
-    doubted.retain(|it| it.is_another() || is_modify && it.weight == Weight::Account);
+    let is_differing = |it: &Compared| matches!(it.agreement, Agreement::Differs(_));
+    doubted.retain(|it| {
+        it.is_another() || is_modify && it.weight == Weight::Account && is_differing(it)
+    });
     let refused = refusal(&parts.api.facts, booking, &of_create(booking, &doubted, false));
     let mut unproved = found.iter().filter(|it| is_modify && it.agreement == Agreement::NotShown);
     let not_shown = |it: &Compared| {

@@ -15,6 +15,7 @@ use crate::json::Document;
 use crate::outcome::Result;
 use crate::platform::sql::{Sql, SqlFailure, SqlResult, SqlRow, values};
 use crate::secrets::redact_document;
+use crate::service::documents::FieldValue;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::wish::Wish;
 
@@ -59,8 +60,8 @@ impl KeptBooking {
         let (mut value, mut from_request) = (booking.value().clone(), Vec::new());
         for field in ["venue_id", "datetime", "party_size", "customer"] {
             let is_shown = match field {
-                "venue_id" => booking.venue_id().is_some(),
-                "customer" => booking.guest().is_some(),
+                "venue_id" => booking.venue() != FieldValue::Absent,
+                "customer" => booking.field("customer.name") != FieldValue::Absent,
                 _ => value.get(field).is_some_and(|it| !it.is_null()),
             };
             if let Some(requested) = self.requested.as_ref().and_then(|it| it.get(field))

@@ -106,7 +106,9 @@ fn time_in_any_form_is_judged_alike_everywhere() {
 fn other_fields_are_judged_alike_everywhere() {
     for (shown, exit) in [
         (json!({"provider": "b"}), 16),
+        (json!({"provider": {"id": "b"}}), 16),
         (json!({"end_user": "u_eve"}), 16),
+        (json!({"customer": [{"name": "Ada Lovelace"}]}), 16),
         (json!({"payment_collection": "card"}), 16),
         (json!({"party_size": 3}), 16),
         (json!({"party_size": "two"}), 16),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::field_value::{FieldValue, count};
 use super::id::{id_in, token};
 use super::text_fold::letters;
-use crate::json::Document;
+use crate::json::{Document, plain};
 use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
 use crate::outcome::word::Word;
@@ -144,15 +144,41 @@ impl Booking {
         &self.id
     }
 
-    /// The id of its venue, if it names one: in its own field, or in an object of the booking.
+    /// A field by its path, such as `customer.name`, as text. What stands where it should be, or an
+    /// object around it, and is neither, is not understood. A text in place of the guest is a name
+    /// if it has two words.
+    pub(crate) fn field(&self, path: &str) -> FieldValue<String> {
+        let (mut value, mut names) = (self.value(), path.split('.'));
+        while let Value::Object(inner) = value
+            && let Some(name) = names.next()
+        {
+            value = inner.get(name).unwrap_or(&Value::Null);
+        }
+        let within = names.next();
+        let is_name = |it: &&str| it.contains(' ') && !it.contains(|it: char| it.is_ascii_digit());
+        if path.starts_with("customer.")
+            && let (Some(field), Some(name)) = (within, value.as_str().filter(is_name))
+        {
+            let is_own = field == "name";
+            return if is_own { FieldValue::Read(name.to_owned()) } else { FieldValue::Absent };
+        }
+        let is_text = within.is_none() && !value.is_object() && !value.is_array();
+        FieldValue::from_value(Some(value), |it| is_text.then(|| plain(it)))
+    }
+
+    /// The id of its venue: in its own field, or in the one object of the booking that has one.
+    pub(crate) fn venue(&self) -> FieldValue<String> {
+        let read = |value: Option<&Value>| FieldValue::from_value(value, id_in);
+        let members = self.value().as_object().into_iter().flat_map(Map::values);
+        let mut inner = members.filter_map(|member| member.get("venue_id"));
+        match read(self.value().get("venue_id")) {
+            FieldValue::Absent => read(inner.next().filter(|_| inner.next().is_none())),
+            own => own,
+        }
+    }
+
     pub(crate) fn venue_id(&self) -> Option<String> {
-        let value = self.value();
-        value.get("venue_id").and_then(id_in).or_else(|| {
-            let members = value.as_object()?.values();
-            let mut inner = members.filter_map(|member| id_in(member.get("venue_id")?));
-            let venue = inner.next()?;
-            inner.next().is_none().then_some(venue)
-        })
+        self.venue().read().cloned()
     }
 
     pub(crate) fn venue_name(&self) -> Option<String> {
@@ -164,12 +190,8 @@ impl Booking {
         self.party.read().copied().unwrap_or(1)
     }
 
-    /// The name of its guest. A text in place of the guest is a name if it has two words.
     pub(crate) fn guest(&self) -> Option<String> {
-        let customer = self.value().get("customer")?;
-        let is_name = |it: &&str| it.contains(' ') && !it.contains(|it: char| it.is_ascii_digit());
-        let own = customer.as_str().filter(is_name).map(str::to_owned);
-        own.or_else(|| customer.get("name").and_then(token))
+        self.field("customer.name").read().cloned()
     }
 
     pub(crate) fn status(&self) -> Status {

@@ -200,7 +200,7 @@ fn weigh_guest(found: &mut [Compared], is_first: bool) {
     let contacts = [of("customer.email"), of("customer.phone")];
     let has_same_contact = contacts.contains(&Some(&Agreement::Same));
     let is_name_decisive = match name {
-        Some(Agreement::Same) => true,
+        Some(Agreement::Same | Agreement::NotUnderstood(_)) => true,
         Some(Agreement::Differs(_)) => is_first || !has_same_contact,
         _ => false,
     };
@@ -231,8 +231,7 @@ fn agreement(field: &str, wanted: &Value, booking: &Booking, clock: &VenueClock)
             None => Agreement::Same,
         };
     }
-    let is_scalar = |it: &&Value| !it.is_null() && !it.is_object() && !it.is_array();
-    let text = match field {
+    let shown = match field {
         "datetime" => {
             let text = booking.value().get("datetime").unwrap_or(&Value::Null);
             return time_agreement(wanted, &booking.time, text, clock);
@@ -245,19 +244,22 @@ fn agreement(field: &str, wanted: &Value, booking: &Booking, clock: &VenueClock)
                 (FieldValue::NotUnderstood(text), _) => unread(wanted, text),
             };
         }
-        "venue_id" => booking.venue_id(),
-        "customer.name" => booking.guest(),
-        _ => own().filter(is_scalar).map(plain),
+        "venue_id" => booking.venue(),
+        _ => booking.field(field),
+    };
+    let text = match shown {
+        FieldValue::Absent => return Agreement::NotShown,
+        FieldValue::NotUnderstood(text) => return unread(wanted, &text),
+        FieldValue::Read(text) => text,
     };
     let sent = plain(wanted);
-    match (field, text.filter(|text| !text.trim().is_empty())) {
-        (_, None) => Agreement::NotShown,
-        ("venue_id", Some(id)) if same_id(&sent, &id) => Agreement::Same,
-        ("venue_id", Some(id)) => Agreement::Differs(id),
-        ("customer.name", Some(name)) => name_agreement(&sent, &name),
-        ("customer.phone", Some(phone)) => phone_agreement(&sent, &phone),
-        ("customer.email", Some(email)) => email_agreement(&sent, &email),
-        (_, Some(text)) => text_agreement(wanted, &text),
+    match field {
+        "venue_id" if same_id(&sent, &text) => Agreement::Same,
+        "venue_id" => Agreement::Differs(text),
+        "customer.name" => name_agreement(&sent, &text),
+        "customer.phone" => phone_agreement(&sent, &text),
+        "customer.email" => email_agreement(&sent, &text),
+        _ => text_agreement(wanted, &text),
     }
 }
 
@@ -353,6 +355,7 @@ mod tests {
             ("venue_id", json!({"venue_id": "https://a.example/v1/venues/17"}), "same"),
             ("venue_id", json!({"venue": {"venue_id": "18"}}), "differs"),
             ("venue_id", json!({"venue": {"id": "18"}}), "not shown"),
+            ("venue_id", json!({"venue_id": ["17"]}), "not understood"),
             ("party_size", json!({"party_size": "2"}), "same"),
             ("party_size", json!({"party_size": 2.0}), "same"),
             ("party_size", json!({"party_size": 2.5}), "not understood"),
@@ -365,6 +368,12 @@ mod tests {
             (name, json!({"customer": "Eve Other"}), "differs"),
             (name, json!({"customer": {"name": "Ada Love"}}), "differs"),
             (name, json!({"customer": {"name": "Ada X."}}), "differs"),
+            (name, json!({"customer": [{"name": "Ada Lovelace"}]}), "not understood"),
+            (name, json!({"customer": {"name": {"full": "Eve"}}}), "not understood"),
+            (name, json!({"customer": 42}), "not understood"),
+            (name, json!({"customer": {}}), "not shown"),
+            (email, json!({"customer": "Ada Lovelace"}), "not shown"),
+            (email, json!({"customer": "cus_1"}), "not understood"),
             (email, json!({"customer": {"email": "ada@x.example"}}), "same"),
             (email, json!({"customer": {"email": "a***@x.example"}}), "not shown"),
             (email, json!({"customer": {"email": "b***@x.example"}}), "differs"),
@@ -375,8 +384,8 @@ mod tests {
             ("provider", json!({"provider": "ACME"}), "same"),
             ("provider", json!({"provider": "acme (London)"}), "not shown"),
             ("provider", json!({"provider": "other"}), "differs"),
-            ("provider", json!({"provider": {"id": 7}}), "not shown"),
-            ("provider", json!({"provider": ["other"]}), "not shown"),
+            ("provider", json!({"provider": {"id": 7}}), "not understood"),
+            ("provider", json!({"provider": ["other"]}), "not understood"),
             ("provider", json!({"provider": null}), "not shown"),
             ("end_user", json!({"end_user": 9_007_199_254_740_992_u64}), "same"),
             ("end_user", json!({"end_user": "9007199254740993"}), "differs"),
