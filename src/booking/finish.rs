@@ -244,9 +244,9 @@ impl<'a> Change<'a> {
     fn compared(&self, facts: &Facts, records: &Records, booking: &Booking) -> Vec<Compared> {
         let mut found = compared(records, &Wish::from_changes(self.requested), booking, true);
         let names = facts.mapping().names_of(self.kind);
-        for it in &mut found {
-            if self.is_proved(booking, it, &names) {
-                it.agreement = Agreement::Same;
+        for it in found.iter_mut().filter(|it| it.agreement == Agreement::NotShown) {
+            if let Some(proved) = self.proof(records, booking, &it.field, &names) {
+                it.agreement = proved;
             }
         }
         found
@@ -261,19 +261,26 @@ impl<'a> Change<'a> {
             .all(|it| it.agreement == Agreement::Same)
     }
 
-    /// Whether a new `last_modification` proves a field that is not shown (spec, Bookings): it
-    /// names the field, or none.
-    fn is_proved(&self, booking: &Booking, it: &Compared, names: &[(&str, &str, &str)]) -> bool {
-        let (old, new) =
-            (self.before.and_then(Booking::last_modification), booking.last_modification());
-        if new.is_none() || new == old {
-            return false;
-        }
-        let field = it.field.as_str();
+    /// What a new `last_modification` says of a field that is not shown (spec, Bookings). It proves
+    /// the change if it names no field, or this one, and its `to`, where there is one, agrees.
+    fn proof(
+        &self,
+        records: &Records,
+        booking: &Booking,
+        field: &str,
+        names: &[(&str, &str, &str)],
+    ) -> Option<Agreement> {
+        let old = self.before.and_then(Booking::last_modification);
+        booking.last_modification().filter(|new| Some(*new) != old)?;
+        let Some(changes) = booking.last_changes() else { return Some(Agreement::Same) };
         let mut names = names.iter().filter(|it| it.0 == field).map(|it| it.2).chain([field]);
-        let is_named =
-            booking.last_changes().is_none_or(|it| names.any(|name| member(it, name).is_some()));
-        it.agreement == Agreement::NotShown && is_named
+        let change = names.find_map(|name| member(changes, name))?;
+        let mut shown = booking.value().clone();
+        shown[field] = change.get("to").cloned().unwrap_or_default();
+        let shown = Booking::from_document(shown.into())?;
+        let found = compared(records, &Wish::from_changes(self.requested), &shown, true);
+        let its = found.into_iter().find(|it| it.field == field)?.agreement;
+        Some(if its == Agreement::NotShown { Agreement::Same } else { its })
     }
 
     /// How the booking compares with what it was, in what was not to be changed.
