@@ -7,6 +7,7 @@ use super::find::{Found, lists, shallowest};
 use super::names::{is_one_of, member};
 use super::path::Path;
 use super::shape::Shape;
+use crate::json::plain;
 use crate::service::documents::plural;
 
 /// The objects of a list, or what the document has instead; the error is a sentence.
@@ -137,8 +138,15 @@ fn refusal_around(value: &Value, inner: &Map<String, Value>) -> Option<Option<St
     let below = object.values().find_map(|it| refusal_around(it, inner))?;
     let status = member(object, "status").filter(|it| Some(*it) != member(inner, "status"));
     let refusal = status.and_then(Value::as_str).filter(|it| is_one_of(REFUSALS, it));
-    let failed =
-        ["success", "ok"].into_iter().find(|it| object.get(*it) == Some(&Value::Bool(false)));
-    let own = refusal.map(str::to_owned).or_else(|| failed.map(|it| format!("{it}: false")));
+    let is_said = |name: &&str, texts: &[&str]| {
+        let text = object.get(*name).map(|it| plain(it).trim().to_lowercase());
+        text.is_some_and(|it| texts.contains(&&*it))
+    };
+    let failed = ["success", "ok"].into_iter().find(|it| is_said(it, &["false"]));
+    let none = ["", "[]", "{}", "0", "false"];
+    let has_it = |name: &&str| object.contains_key(*name) && !is_said(name, &none);
+    let failed = failed.map(|it| format!("{it}: false"));
+    let failed = failed.or_else(|| Some(["error", "errors"].into_iter().find(has_it)?.to_owned()));
+    let own = refusal.map(str::to_owned).or(failed);
     Some(below.or(own))
 }

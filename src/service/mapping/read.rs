@@ -358,13 +358,14 @@ mod tests {
             json!({"id": "req_2", "status": "confirmed", "data": inner}),
             json!({"customer": {"id": "cus_1", "object": "customer", "status": "active"}}),
             json!({"status": "Rejected", "conflicting_booking": inner}),
-            json!([{"result": {"success": false, "booking": inner}}]),
+            json!([{"result": {"success": "False", "booking": inner}}]),
+            json!({"booking": inner, "errors": [{"code": "taken"}]}),
         ] {
             assert!(booking(document.clone()).is_err(), "{document}");
         }
         for document in [
             json!({"status": "failed", "data": {"booking": inner}}),
-            json!({"status": "success", "ok": true, "data": inner}),
+            json!({"status": "success", "ok": true, "data": inner, "error": null, "errors": []}),
         ] {
             assert!(booking(document.clone()).is_ok(), "{document}");
         }
