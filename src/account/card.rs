@@ -60,19 +60,10 @@ pub(crate) async fn card(Parts { api, records, ui, .. }: &Parts, args: CardArgs)
 fn card_page(card: &Value, envelope_fields: &[(String, String)]) -> Page {
     let mut page = Page::default();
     let fields = &mut Fields::from_document(card);
-    let has_card = fields.get("has_card").and_then(Value::as_bool);
-    match has_card {
+    match fields.take("has_card").and_then(Value::as_bool) {
         Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),
-        Some(false) => page.heading(Tone::Warn, "no card", "the account has no card on file"),
-        None => page.heading(
-            Tone::Warn,
-            "unknown",
-            "the response does not show whether there is a card",
-        ),
+        _ => page.heading(Tone::Warn, "no card", "the account has no card on file"),
     };
-    if has_card.is_some() {
-        fields.take("has_card");
-    }
     for (path, value) in fields.rest().iter().chain(envelope_fields) {
         page.field("other", format!("{path} = {value}"));
     }

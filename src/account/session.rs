@@ -158,9 +158,9 @@ async fn verify(parts @ Parts { api, records, ui, .. }: &Parts, args: Verify) ->
     finish_verified(parts, document, &session).await
 }
 
-/// Ends a command that sent a code: the session is active (spec, States and transitions), unless it
-/// still waits for one (7). A response that does not show its state proves nothing (16), so the
-/// session is read then.
+/// Ends a command that sent a code: the session is active then (spec, States and transitions). One
+/// that still waits for a code, or is in another state, is 7. A response that does not show its
+/// state proves nothing (16), so the session is read then.
 async fn finish_verified(parts: &Parts, mut document: Document, id: &str) -> Result<Exit> {
     let Parts { api, ui, .. } = parts;
     let show = shell::command("session show", id, "");
@@ -176,12 +176,17 @@ async fn finish_verified(parts: &Parts, mut document: Document, id: &str) -> Res
         })?;
         api.in_flight.take();
     }
-    let waits = read(&document).is(Word::PENDING);
+    let session = read(&document);
     let exit = emit_one(parts, document, id, Code::OutcomeUnknown)?;
-    if !waits {
+    if session.is(Word::ACTIVE) {
         return Ok(exit);
     }
-    let what = "the service accepted the code, but the session still waits for one";
+    let state = session.state.as_deref().unwrap_or_default();
+    let is = match session.is(Word::PENDING) {
+        true => "still waits for one".to_owned(),
+        false => format!("is {state}"),
+    };
+    let what = format!("the service accepted the code, but the session {is}");
     ui.out.warn(&format!("{what}; see it: {show}"));
     Ok(Exit::Refused)
 }

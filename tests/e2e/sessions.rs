@@ -239,6 +239,7 @@ fn session_not_shown_as_active_or_another_guests_is_no_success() {
     for (answered, read, exit, says) in [
         (session("pending"), Value::Null, 7, "the session still waits for one"),
         (json!({}), session("pending"), 7, "the session still waits for one"),
+        (session("locked"), Value::Null, 7, "the session is locked"),
         (json!({}), json!({}), 16, "hint: see it: bookctl session show ses_1"),
         (json!({}), session("active"), 0, ""),
     ] {
@@ -260,6 +261,8 @@ fn session_not_shown_as_active_or_another_guests_is_no_success() {
     let (_server, home) = Scripted::with_home(move |_| Reply::json(200, &session("pending")));
     home.run(CONNECT).exits(16).prints("ses_1");
     home.refuses("session show @last", 2, "usage");
+    let (_server, home) = Scripted::with_home(|_| Reply::json(200, &json!({"has_card": "no"})));
+    home.run(["card", "ses_1", "--json"]).refused(15, "unexpected_answer");
     let (_server, home) = Scripted::with_home(|_| Reply::json(409, &json!({"error": "too soon"})));
     let error = connect(&home, "user_7", PHONE).refused(7, "http_409");
     has(&error, "hint", "bookctl session list");

@@ -50,7 +50,7 @@ const ROWS: [ShapeRow; 5] = [
         "end_user provider",
         "id object provider state end_user created_at",
     ),
-    (["card response", "card responses"], "`has_card`", "has_card", "has_card"),
+    (["card response", "card responses"], "`has_card` as true or false", "has_card", "has_card"),
 ];
 
 impl Shape {
@@ -75,7 +75,7 @@ impl Shape {
                     && kind.is_none_or(|kind| !is_one_of(OTHER_KINDS, kind))
             }
             Shape::Session => has_id(object, "id") && is_text("state"),
-            Shape::Card => member(object, "has_card").is_some(),
+            Shape::Card => member(object, "has_card").is_some_and(Value::is_boolean),
         }
     }
 
