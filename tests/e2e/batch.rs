@@ -254,7 +254,7 @@ fn rows_of_one_guest_are_corrected_one_for_one() {
 
 /// A row that stands in the file twice is more often a slip than a guest with two tables.
 #[test]
-fn equal_rows_are_refused_with_their_numbers() {
+fn equal_rows_are_refused_with_their_numbers_or_booked_where_meant() {
     let (served, home) = Served::with_home();
     let four = format!("{}{}", rows(2), rows(2));
     let twice = file(&home, "twice.jsonl", &four);
@@ -266,28 +266,17 @@ fn equal_rows_are_refused_with_their_numbers() {
         has(&error, "hint", "--equal-rows");
     }
     assert!(served.bookings().is_empty());
-    let keys = four.lines().zip(["k1", "k2", "k3", "k4"]).map(|(row, key)| {
-        let mut row: Value = serde_json::from_str(row).unwrap();
-        row["idempotency_key"] = key.into();
-        format!("{row}\n")
-    });
-    let keys = file(&home, "keys.jsonl", &keys.collect::<String>());
-    home.ok(["batch", &keys]);
-    assert_eq!(served.bookings().len(), 4);
-}
-
-/// "its occurrence among equal rows" (command line, Forms)
-#[test]
-fn equal_rows_meant_are_as_many_bookings() {
-    let (served, home) = Served::with_home();
-    let twice = file(&home, "twice.jsonl", &rows(1).repeat(2));
-    let book = |name| home.ok(["batch", &twice, "--equal-rows", "--name", name]);
+    let own = |key| rows(1).replacen('{', &format!("{{\"idempotency_key\":\"{key}\","), 1);
+    home.ok(["batch", &file(&home, "keys.jsonl", &[own("k1"), own("k2")].concat())]);
+    assert_eq!(served.bookings().len(), 2);
+    let meant = file(&home, "meant.jsonl", &rows(4)[rows(3).len()..].repeat(2));
+    let book = |name| home.ok(["batch", &meant, "--equal-rows", "--name", name]);
     book("a");
     // What the batch itself has booked is no second booking of these guests.
     assert!(!book("a").stderr.contains("warning"));
-    assert_eq!(served.bookings().len(), 2);
-    let other = book("b");
     assert_eq!(served.bookings().len(), 4);
+    let other = book("b");
+    assert_eq!(served.bookings().len(), 6);
     other
         .says("row 1: this guest already has a booking at this venue that day: bk_")
         .says("the same holds for row 2");

@@ -358,20 +358,3 @@ fn request_that_is_closed_is_not_abandoned() {
         has(&error, "hint", hint);
     }
 }
-
-/// "the resume command is printed" (command line, 16): a key that looks like a row of a list is a
-/// key.
-#[test]
-fn a_key_that_looks_like_a_row_is_resumed_as_a_key() {
-    let home = Home::new();
-    home.fault("POST /v1/bookings", "drop_before", 6);
-    for (key, guest) in [("other", "Cid Gamma"), ("@1", "Dee Delta")] {
-        let (at, venue) = ("tomorrow 19:30", "ven_confirms");
-        let book = ["book", venue, "--at", at, "--party", "2", "--name", guest];
-        home.run(book.iter().chain(&["--idempotency-key", key])).exits(16);
-    }
-    home.ok(["sandbox", "faults", "clear"]);
-    home.ok(["attempts"]);
-    let booked = home.json("attempts resume @1");
-    assert_eq!(booked["customer"]["name"], "Dee Delta");
-}

@@ -167,10 +167,7 @@ mod tests {
         assert!(twins[0].first == first && twins[1].first != first);
         let others = [at(None, "https://a.example"), at(Some("friday"), "https://b.example")];
         assert!(!others.contains(&first) && others[0] != others[1]);
-    }
-
-    #[test]
-    fn row_keeps_its_own_key_and_retries_get_new_ones() {
+        // Or it is the row's own, and new ones for its retries.
         let mut own = row(1, &[]);
         own.idempotency_key = Some("own".into());
         let keyed = &keyed(vec![own], None, "x")[0];
