@@ -92,22 +92,47 @@ fn a_failed_row_is_tried_anew_only_where_that_is_asked_for() {
     assert_eq!(served.bookings().len(), 4);
 }
 
+/// Its booking is read again before another is made beside it, and so is that of a corrected row.
 #[test]
-fn a_row_whose_card_the_venue_may_hold_is_not_tried_anew() {
-    let (server, home) = Scripted::with_home(|_| {
-        let code = "payment_outcome_unknown";
-        let failed = json!({"id": "bk_1", "status": "failed", "party_size": 2, "error_code": code});
-        Reply::json(201, &failed)
-    });
-    let mut row = row(0, "Ada Lovelace");
-    row["availability_id"] = json!("slot_1");
-    let file = file(&home, "card.jsonl", &row.to_string());
-    for more in [None, Some("--retry-failed")] {
-        let batch = ["batch", &file, "--json"];
-        let ended = home.run(batch.into_iter().chain(more)).exits(18);
-        assert_eq!(lines(&ended)[0]["exit_code"], 16, "{ended}");
+fn failed_row_is_read_before_it_is_tried_anew() {
+    let booking = |id: String, status: &str, code: &str| json!({"id": id, "object": "booking", "status": status, "error_code": code, "party_size": 2});
+    let shown = |id: &str, status, code| Reply::json(200, &booking(id.to_owned(), status, code));
+    let doubt = "payment_outcome_unknown";
+    for (made, now, retried, corrected) in [
+        ("x", shown("bk_1", "failed", "x"), 11, 11),
+        (doubt, shown("bk_1", "failed", doubt), 16, 16),
+        ("x", shown("bk_1", "failed", doubt), 16, 16),
+        ("x", shown("bk_1", "confirmed", ""), 0, 7),
+        ("x", shown("bk_9", "failed", "x"), 15, 15),
+        ("x", Reply::json(404, &json!({"error": "booking not found"})), 6, 6),
+    ] {
+        for (more, party, exit) in [(&["--retry-failed"][..], 2, retried), (&[], 3, corrected)] {
+            let now = now.clone();
+            let (server, home) = Scripted::with_home(move |request| {
+                if request.method == "GET" {
+                    return now.clone();
+                }
+                let is_grace = request.body.contains("Grace");
+                let (status, code) = if is_grace { ("confirmed", "") } else { ("failed", made) };
+                let mut booking = booking(format!("bk_{}", request.posted + 1), status, code);
+                booking["party_size"] = request.json()["party_size"].clone();
+                Reply::json(201, &booking)
+            });
+            let run = |party: u32, more: &[&str]| {
+                let mut rows = [row(0, "Ada Lovelace"), row(1, "Grace Hopper")];
+                rows.iter_mut().for_each(|row| row["availability_id"] = json!("slot_1"));
+                rows[0]["party_size"] = json!(party);
+                let file = file(&home, "rows.jsonl", &rows.map(|it| it.to_string()).join("\n"));
+                home.run([&["batch", &file, "--json"], more].concat())
+            };
+            run(2, &[]).exits(18);
+            let output = run(party, more);
+            let codes: Vec<_> = lines(&output).iter().map(|it| it["exit_code"].clone()).collect();
+            assert_eq!(codes, [exit, 0], "{more:?} {output}");
+            assert_eq!(output.stdout.contains("bk_1 stands"), exit == 7, "{output}");
+            assert_eq!(server.creates().len(), if exit == 11 { 3 } else { 2 }, "{output}");
+        }
     }
-    assert_eq!(server.creates().len(), 1);
 }
 
 /// What would refuse every row ends the batch: a key that is gone is told once, not a thousand

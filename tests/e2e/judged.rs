@@ -220,37 +220,36 @@ fn marked_booking_is_listed_and_closed_by_a_read() {
 
 #[test]
 fn batch_stops_at_the_first_response_it_cannot_read() {
-    let (server, home) = served(|request| {
-        let mut made = booking(&json!({"datetime": "06/12/2031 20:30"}));
-        if request.method == "POST" {
-            made["id"] = request.json()["customer"]["name"].clone();
-            made["customer"] = request.json()["customer"].clone();
-        } else {
-            made["id"] = request.path.rsplit('/').next().unwrap().into();
-            made["customer"] = Value::Null;
-        }
-        Reply::json(201, &made)
-    });
-    let rows: Vec<String> = ["Ada", "Bob", "Cy"]
-        .iter()
-        .map(|name| {
+    for (is_booking, creates) in [(true, [1, 2]), (false, [1, 3])] {
+        let (server, home) = served(move |request| {
+            let mut made = booking(&json!({"datetime": "06/12/2031 20:30"}));
+            if request.method == "POST" {
+                made["id"] = request.json()["customer"]["name"].clone();
+                made["customer"] = request.json()["customer"].clone();
+            } else {
+                made["id"] = request.path.rsplit('/').next().unwrap().into();
+                made["customer"] = Value::Null;
+            }
+            Reply::json(201, &if is_booking { made } else { json!({"reservationId": "r1"}) })
+        });
+        let rows = ["Ada", "Bob", "Cy"].map(|name| {
             let mut row: Value = serde_json::from_str(&row()).unwrap();
-            row["customer"]["name"] = (*name).into();
-            row["idempotency_key"] = (*name).into();
+            (row["customer"]["name"], row["idempotency_key"]) = (name.into(), name.into());
             row.to_string()
-        })
-        .collect();
-    for (start, codes) in [
-        (1, ["outcome_unknown", "unsent", "unsent"]),
-        (2, ["outcome_unknown", "outcome_unknown", "unsent"]),
-    ] {
-        let output = home.feed(BATCH, &rows.join("\n")).exits(18);
-        let lines = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let found: Vec<String> = lines.map(|line| text(&line["error"], "code")).collect();
-        assert_eq!(found, codes, "{output}");
-        assert_eq!(server.creates().len(), start);
-        let results = home.feed([&BATCH[..], &["--results"]].concat(), &rows.join("\n"));
-        assert_eq!(results.exits(18).stdout, output.stdout);
+        });
+        for (creates, codes) in creates.into_iter().zip([
+            ["outcome_unknown", "unsent", "unsent"],
+            ["outcome_unknown", "outcome_unknown", "unsent"],
+        ]) {
+            let output = home.feed(BATCH, &rows.join("\n")).exits(18);
+            let lines =
+                output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let found: Vec<String> = lines.map(|line| text(&line["error"], "code")).collect();
+            assert_eq!(found, codes, "{output}");
+            assert_eq!(server.creates().len(), creates);
+            let results = home.feed([&BATCH[..], &["--results"]].concat(), &rows.join("\n"));
+            assert_eq!(results.exits(18).stdout, output.stdout);
+        }
     }
 }
 
@@ -265,6 +264,7 @@ fn corrected_row_is_done_by_a_booking_that_agrees_alone() {
         (json!({"venue_id": "ven_2"}), 7, "bookctl show bk_1"),
         (json!({"customer": {"name": "Eve Other"}}), 7, "bookctl show bk_1"),
         (json!({"party_size": 3}), 7, "bookctl modify bk_1 --party 2"),
+        (json!({"party_size": 3, "status": "on_hold"}), 7, "bookctl show bk_1"),
         (json!({"datetime": null}), 7, &format!("bookctl modify bk_1 --at {LATER}")),
     ] {
         let mut changed = as_asked();
@@ -287,19 +287,21 @@ fn corrected_row_is_done_by_a_booking_that_agrees_alone() {
     }
 }
 
-/// What became of a booking later is no result of its row, whoever has read it.
+/// Also where a wait, or an earlier start, has read what was booked.
 #[test]
-fn row_of_moved_booking_stays_done() {
-    let (server, home) = served(|request| {
-        let at = if request.method == "GET" { "2031-12-06T19:30:00+01:00" } else { AT };
-        Reply::json(201, &booking(&json!({"datetime": at})))
-    });
-    for more in ["bookings", "show bk_1", "bookings --refresh"] {
-        for results in [&[][..], &["--results"]] {
-            home.feed([&BATCH[..], results].concat(), &row()).exits(0);
+fn row_is_judged_alike_whoever_has_read_its_booking() {
+    let changes = json!({"changes": {"party_size": {"from": 2, "to": 5}}});
+    for (modification, started, resumed) in [(Value::Null, 18, 16), (changes, 0, 0)] {
+        let (server, home) = served(move |request| {
+            let now = json!({"party_size": 5, "last_modification": modification});
+            let made = json!({"status": "processing"});
+            Reply::json(201, &booking(if request.method == "GET" { &now } else { &made }))
+        });
+        for more in [&["--wait"][..], &[], &["--results"]] {
+            home.feed([&BATCH[..], more].concat(), &row()).exits(started);
         }
-        home.run(words(more));
+        home.run(words("attempts resume k --json")).exits(resumed);
+        home.feed(BATCH, &row()).exits(started);
+        assert_eq!(server.creates().len(), 1);
     }
-    home.feed(BATCH, &row()).exits(0);
-    assert_eq!(server.creates().len(), 1);
 }

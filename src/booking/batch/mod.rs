@@ -149,7 +149,7 @@ pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) 
         batch: &batch,
         record: &record,
         replaced,
-        misread: Cell::default(),
+        origin: Cell::default(),
     };
     run.ask_about_same_guests(&mine, args.yes).await?;
     let journal = records.journal()?;

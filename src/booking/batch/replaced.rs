@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use super::keys::{KeyedRow, later_key};
 use super::rows::BatchRow;
 use crate::app::in_flight::{resume_command, show_command};
-use crate::app::{Parts, Records};
+use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::book::duplicates::day_at;
 use crate::booking::find::pick;
 use crate::booking::terms::filled_in;
@@ -18,7 +18,7 @@ use crate::booking::{finish, watch::wait};
 use crate::journal::{Attempt, BatchRecord, State};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
-use crate::service::documents::{Booking, Compared, Weight, Wish};
+use crate::service::documents::{Booking, Compared, Status, Weight, Wish};
 
 /// The last attempts of the rows that are gone, which may have made a booking for a time to come.
 #[derive(Default)]
@@ -69,10 +69,11 @@ impl Replaced {
     }
 
     /// The booking of a corrected row, if it is by now as the row asks. `None` if nothing stands
-    /// against sending the row; an error if its booking stands as it was (7), or may exist (16).
+    /// against sending the row; an error if its booking stands as it was (7), may exist, or failed with
+    /// a payment that may have been made (16).
     pub(crate) async fn booking_of(
         &self,
-        parts @ Parts { api, records, ui, .. }: &Parts,
+        Parts { api, records, ui, .. }: &Parts,
         row: &BatchRow,
     ) -> Result<Option<Booking>> {
         let mark_found = |key: &String| self.found.borrow_mut().insert(key.clone());
@@ -89,9 +90,7 @@ impl Replaced {
                 let hint = format!("check it: {}", resume_command(key));
                 return Err(Error::new(Code::OutcomeUnknown, what).hint(hint).idempotency_key(key));
             };
-            let read = wait::read_booking(api, id).await;
-            let booking =
-                read.map_err(|error| pick::not_found(&parts.records, &parts.ui, id, error))?;
+            let booking = read_again(api, records, ui, id).await?;
             finish::store_and_judge(records, &booking);
             if !booking.may_stand() {
                 continue;
@@ -101,14 +100,24 @@ impl Replaced {
                 mark_found(key);
                 return Ok(Some(booking));
             }
+            let (code, standing) = match booking.status() {
+                Status::Confirmed => (Code::AlreadyBooked, "stands".to_owned()),
+                // A card may be charged twice.
+                Status::Failed => {
+                    let why = booking.error_code().unwrap_or_default();
+                    (Code::OutcomeUnknown, format!("failed with {why}"))
+                }
+                status => (Code::AlreadyBooked, format!("has status {status}")),
+            };
             let what = "the row was booked before it was corrected; nothing was sent";
-            let hint = match flags {
+            // Nothing else can be modified (spec, Bookings).
+            let hint = match flags.filter(|_| booking.status() == Status::Confirmed) {
                 Some(flags) => {
                     format!("change it: {}", shell::command("modify", id, &flags.join(" ")))
                 }
                 None => format!("see it: {}", show_command(id)),
             };
-            let error = Error::new(Code::AlreadyBooked, format!("{what}: {id} stands"));
+            let error = Error::new(code, format!("{what}: {id} {standing}"));
             refusal.get_or_insert((key, error.hint(hint).body(booking.document)));
         }
         let Some((key, error)) = refusal else {
@@ -147,6 +156,12 @@ impl Replaced {
         }
         Ok(())
     }
+}
+
+/// Reads the booking of an earlier request of a row. A failed read keeps the row from being sent.
+pub(super) async fn read_again(api: &Api, records: &Records, ui: &Ui, id: &str) -> Result<Booking> {
+    let read = wait::read_booking(api, id).await;
+    read.map_err(|error| pick::not_found(records, ui, id, error))
 }
 
 /// Venue, day and guest.

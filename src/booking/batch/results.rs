@@ -2,8 +2,8 @@
 
 use super::keys::KeyedRow;
 use super::request::is_of_row;
-use crate::app::Parts;
 use crate::app::in_flight::resume_command;
+use crate::app::{Facts, Parts, Records};
 use crate::booking::verdict;
 use crate::journal::{Attempt, BatchRecord, KeptBooking, RowLine, State, abandoned};
 use crate::outcome::code::exit_for_refusal;
@@ -53,6 +53,17 @@ pub(super) fn last_try(parts: &Parts, keyed: &KeyedRow) -> Result<u32> {
     Ok(retry)
 }
 
+/// Why a booking, as the journal keeps it, is not the one that was asked for (16), as
+/// `attempts resume` says it.
+pub(super) fn refusal_of_kept(
+    records: &Records,
+    facts: &Facts,
+    kept: &KeptBooking,
+) -> Option<Error> {
+    let verdict = verdict::of_known(records, &kept.wish(), &kept.booking);
+    verdict::refusal(facts, &kept.booking, &verdict)
+}
+
 pub(super) fn unsent() -> Error {
     Error::new(Code::Unsent, "no request has been sent for this row")
 }
@@ -91,12 +102,10 @@ fn booked_by(parts: &Parts, attempt: &Attempt, stored: Option<KeptBooking>) -> R
         Error::new(Code::OutcomeUnknown, "the outcome is unknown: a booking may exist").hint(check)
     };
     Err(match (attempt.state, stored) {
-        // What became of it later is no result of its request.
-        (State::Resolved, Some(stored)) => return Ok(stored.booking),
-        (_, Some(stored)) => {
-            let verdict = verdict::of_known(&parts.records, &stored.wish(), &stored.booking);
-            verdict::refusal(&parts.api.facts, &stored.booking, &verdict).unwrap_or_else(unknown)
-        }
+        (state, Some(stored)) => match refusal_of_kept(&parts.records, &parts.api.facts, &stored) {
+            None if state == State::Resolved => return Ok(stored.booking),
+            refusal => refusal.unwrap_or_else(unknown),
+        },
         (State::Resolved, None) => match &attempt.booking_id {
             Some(id) => Error::journal(format!("booking {id} was deleted from the journal"))
                 .exiting(Exit::NotFound),

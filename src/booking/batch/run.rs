@@ -6,9 +6,9 @@ use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use super::keys::KeyedRow;
-use super::replaced::Replaced;
+use super::replaced::{Replaced, read_again};
 use super::request::{asks_same, refuses_all, row_request};
-use super::results::{last_try, own_attempt, refusal, row_line, unsent};
+use super::results::{last_try, own_attempt, refusal, refusal_of_kept, row_line, unsent};
 use super::rows::ranges;
 use super::{Args, NotConfirmed};
 use crate::app::Parts;
@@ -22,7 +22,7 @@ use crate::journal::recent::RecentSlot;
 use crate::journal::{
     Attempt, BatchRecord, KeptBooking, KeyOrigin, LONGEST_LEASE, RowLine, State, abandoned,
 };
-use crate::json::plain;
+use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
 use crate::service::documents::{Booking, Status};
@@ -45,18 +45,20 @@ pub(crate) struct BatchRun<'a> {
     /// What the journal has of it.
     pub(crate) record: &'a BatchRecord,
     pub(crate) replaced: Replaced,
-    pub(crate) misread: Cell<Misread>,
+    pub(crate) origin: Cell<Origin>,
 }
 
-/// Whether the booking of the last row is not understood.
+/// Where the result of the last row comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Misread {
+pub(crate) enum Origin {
+    /// An earlier request: what is wrong with it was so before, and the batch goes on.
     #[default]
-    No,
-    /// A response to what was sent now: the next rows would be booked just so, and are not sent.
-    New,
-    /// It was so before: the batch goes on.
     Known,
+    /// What was sent now.
+    Sent,
+    /// The same, and its response is not understood: the next rows would be booked just so, and are
+    /// not sent.
+    Misread,
 }
 
 impl BatchRun<'_> {
@@ -83,7 +85,7 @@ impl BatchRun<'_> {
             if !failed.rows.is_empty() {
                 progress.say(&format!("{} not confirmed", failed.rows.len()));
             }
-            self.misread.set(Misread::No);
+            self.origin.set(Origin::Known);
             let (key, outcome) = self.book(keyed).await;
             self.release(keyed);
             done += 1;
@@ -93,14 +95,18 @@ impl BatchRun<'_> {
                 let error = outcome.as_ref().err();
                 failed.add(keyed, error.and_then(|error| error.hint.as_deref()));
             }
-            let misread = self.misread.get();
-            if exit == Exit::OutcomeUnknown && misread != Misread::Known {
+            let origin = self.origin.get();
+            if exit == Exit::OutcomeUnknown && origin != Origin::Known {
                 unknown_in_a_row += 1;
             } else {
                 unknown_in_a_row = 0;
             }
-            let is_misread = misread == Misread::New;
-            let is_last = refuses_all(exit) || is_misread || unknown_in_a_row == UNKNOWN_IN_A_ROW;
+            let is_misread = origin == Origin::Misread;
+            // A read that shows another booking, or none, says nothing of the other rows.
+            let is_of_row = origin == Origin::Known
+                && matches!(&outcome, Err(error) if error.code == Code::UnexpectedAnswer);
+            let refuses_all = refuses_all(exit) && !is_of_row;
+            let is_last = refuses_all || is_misread || unknown_in_a_row == UNKNOWN_IN_A_ROW;
             let ends_here = is_last && outcome.is_err();
             if !ends_here {
                 self.note_progress(done);
@@ -256,8 +262,9 @@ impl BatchRun<'_> {
     fn printed(&self, keyed: &KeyedRow, outcome: &Result<Booking>) -> Option<RowLine> {
         let (line, now) = (self.record.rows.get(&keyed.first)?.clone()?, outcome.as_ref().ok()?);
         let then = self.parts.api.facts.mapping().booking(line.booking.clone()?, true).ok()?.item;
-        let state =
-            |it: &Booking| (it.id().to_owned(), it.status(), it.time.clone(), it.party.clone());
+        let state = |it: &Booking| {
+            (it.id().to_owned(), it.status(), it.exit(), it.time.clone(), it.party.clone())
+        };
         (line.error.is_none() && state(&then) == state(now)).then_some(line)
     }
 
@@ -278,7 +285,7 @@ impl BatchRun<'_> {
     /// Books a row under one of its keys, unless an earlier run or another computer has. `None` if
     /// the row's next key counts.
     async fn book_under(&self, keyed: &KeyedRow, retry: u32) -> Result<Option<Booking>> {
-        let (Parts { api, records, .. }, key) = (self.parts, keyed.key(retry));
+        let (Parts { api, records, ui, .. }, key) = (self.parts, keyed.key(retry));
         let journal = records.journal()?;
         let attempt = own_attempt(self.parts, keyed, &key)?.filter(|it| journal.owns(it));
         match &attempt {
@@ -305,20 +312,17 @@ impl BatchRun<'_> {
         }
         let known = match &attempt {
             Some(Attempt { state: State::Resolved, booking_id: Some(id), .. }) => {
-                match journal.load_booking(id)?.map(|it| it.booking) {
-                    // What became of it later is no result of its row.
+                let kept = journal.load_booking(id)?;
+                let kept = kept.filter(|it| refusal_of_kept(records, &api.facts, it).is_none());
+                match kept.map(|it| it.booking) {
                     Some(booking) if booking.status() == Status::Confirmed => {
                         return Ok(Some(booking));
                     }
                     Some(booking) if !booking.status().has_not_ended() => Some(booking),
-                    _ => Some(wait::read_booking(api, id).await?),
+                    _ => Some(self.read_again(id).await?),
                 }
             }
-            Some(attempt) => {
-                open_attempts::resolve_by_read(&self.parts.api, &self.parts.records, attempt)
-                    .await
-                    .inspect_err(|_| self.misread.set(Misread::Known))?
-            }
+            Some(attempt) => open_attempts::resolve_by_read(api, records, attempt).await?,
             None => None,
         };
         let (mut booking, existed_before) = match known {
@@ -328,27 +332,35 @@ impl BatchRun<'_> {
                 (created.booking, created.existed_before)
             }
         };
-        // Of what an earlier start booked, that one said how it differs.
-        let is_told = attempt.is_some_and(|it| it.state == State::Resolved);
-        let mut verdict = self.check(&key, &booking, is_told)?;
+        let mut verdict = self.check(&key, &booking)?;
         // A card may be charged twice, and a cancelled visit is not wanted again.
-        let is_over = matches!(booking.status(), Status::Failed | Status::Expired);
-        if existed_before && self.args.retry_failed && is_over && !booking.may_stand() {
-            return Ok(None);
+        let is_over = |it: &Booking| {
+            matches!(it.status(), Status::Failed | Status::Expired) && !it.may_stand()
+        };
+        if existed_before && self.args.retry_failed && is_over(&booking) {
+            // The journal's booking, or a repeated response, may be of another time.
+            booking = self.read_again(booking.id()).await?;
+            verdict = self.check(&key, &booking)?;
+            if is_over(&booking) {
+                return Ok(None);
+            }
         }
         if let Some(longest) = self.args.wait.longest {
             booking = wait::wait_while_processing(self.parts, booking, longest).await?;
-            verdict = self.check(&key, &booking, is_told)?;
+            verdict = self.check(&key, &booking)?;
         }
-        if !is_told {
-            verdict::tell(
-                &self.parts.api.facts,
-                &self.parts.ui,
-                &verdict,
-                &format!("row {}: ", keyed.row.number),
-            );
+        // Of what an earlier start booked, that one said how it differs.
+        if attempt.is_none_or(|it| it.state != State::Resolved) {
+            verdict::tell(&api.facts, ui, &verdict, &format!("row {}: ", keyed.row.number));
         }
         Ok(Some(booking))
+    }
+
+    /// Reads the booking of an earlier request, before anything is sent beside it.
+    async fn read_again(&self, id: &str) -> Result<Booking> {
+        self.origin.set(Origin::Known);
+        let Parts { api, records, ui, .. } = self.parts;
+        read_again(api, records, ui, id).await
     }
 
     /// Warns of what a row was sent with otherwise that makes no other visit of it.
@@ -370,13 +382,13 @@ impl BatchRun<'_> {
     }
 
     /// Refuses (16) a booking that is not the one that the row asked for: its guest may have none.
-    fn check(&self, key: &str, booking: &Booking, is_known: bool) -> Result<Verdict> {
+    fn check(&self, key: &str, booking: &Booking) -> Result<Verdict> {
         let verdict = finish::store_and_judge(&self.parts.records, booking);
         let Some(error) = verdict::refusal(&self.parts.api.facts, booking, &verdict) else {
             return Ok(verdict);
         };
-        if verdict.setting.is_some() {
-            self.misread.set(if is_known { Misread::Known } else { Misread::New });
+        if verdict.setting.is_some() && self.origin.get() == Origin::Sent {
+            self.origin.set(Origin::Misread);
         }
         Err(error.idempotency_key(key))
     }
@@ -399,6 +411,7 @@ impl BatchRun<'_> {
         key: &str,
         before: Option<&Attempt>,
     ) -> Result<CreatedBooking> {
+        self.origin.set(Origin::Sent);
         let request = row_request(self.parts, keyed, before).await?;
         let slot = request.requested.get("availability_id").map(plain);
         let seen = slot.and_then(|id| self.parts.records.known_slot(&id));
@@ -412,10 +425,24 @@ impl BatchRun<'_> {
             false => KeyOrigin::Derived { allow_duplicate },
         };
         let created = create_booking(self.parts, key, origin, request).await;
-        let is_unknown = matches!(&created, Err(error) if error.exit == Exit::OutcomeUnknown);
-        if is_unknown && self.is_misread(key)? {
-            self.misread.set(Misread::New);
+        if let Err(error) = &created
+            && error.exit == Exit::OutcomeUnknown
+            && (self.is_unreadable(keyed, error) || self.is_misread(key)?)
+        {
+            let last = before.and_then(|it| it.runs.last()?.http_status);
+            let was_so = matches!(last, Some(200..=299));
+            self.origin.set(if was_so { Origin::Known } else { Origin::Misread });
         }
         created
+    }
+
+    /// Whether a request succeeded, and its response is no booking.
+    fn is_unreadable(&self, keyed: &KeyedRow, error: &Error) -> bool {
+        let is_booking = |body: &Document| {
+            let read = self.parts.api.facts.mapping().booking(body.clone(), true);
+            let wish = keyed.row.wish();
+            read.is_ok_and(|it| verdict::is_booking(&self.parts.records, &wish, &it.item))
+        };
+        matches!(error.http_status, Some(200..=299)) && !error.body.as_ref().is_some_and(is_booking)
     }
 }
