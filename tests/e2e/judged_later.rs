@@ -285,15 +285,18 @@ fn what_is_over_or_overdue_is_so_at_the_desk_and_in_show() {
 }
 
 #[test]
-fn change_is_reported_by_the_first_refresh_that_reads_all() {
+fn refresh_reports_what_it_read_beside_a_failed_read() {
     let (_server, home) = served(move |request| {
         let mut shown = booking(&json!({}));
         if request.method == "GET" {
             shown["id"] = request.path.rsplit('/').next().unwrap().into();
-            shown["status"] = json!("cancelled");
-            // The booking that is read last.
-            if shown["id"] == "bk_1" && request.earlier == 0 {
-                return Reply::json(503, &json!({"error": "off", "error_code": "vendor_disabled"}));
+            match (shown["id"].as_str().unwrap(), request.earlier) {
+                ("bk_1", 1) => shown["status"] = json!("cancelled"),
+                // It is read first.
+                ("bk_2", 0) => return Reply::json(400, &json!({"error": "off"})),
+                ("bk_2", 1) => shown["id"] = json!("bk_3"),
+                ("bk_2", _) => return Reply::json(401, &json!({"error": "unauthorized"})),
+                _ => {}
             }
         } else {
             shown["id"] = request.header("idempotency-key").unwrap().into();
@@ -305,9 +308,11 @@ fn change_is_reported_by_the_first_refresh_that_reads_all() {
         *book.last_mut().unwrap() = key.to_owned();
         home.ok(book);
     }
-    home.run(words("bookings --refresh --json")).exits(14);
-    let refreshed = home.run(words("bookings --refresh --json")).exits(11);
-    assert_eq!(refreshed.json()["changed"].as_array().unwrap().len(), 2, "{refreshed}");
+    let refresh = || home.run(words("bookings --refresh --json"));
+    has(&refresh().refused(12, "http_400"), "message", "booking bk_2 was not read: off");
+    let refreshed = refresh().exits(11).says("bk_2 was not read: the service returned booking bk_3");
+    holds!(&refreshed.json()["changed"][0], {"id": "bk_1"});
+    refresh().exits(4);
 }
 
 #[test]

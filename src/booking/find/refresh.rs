@@ -7,7 +7,7 @@ use super::pick::{self, local_visit};
 use crate::app::{Parts, Records};
 use crate::booking::finish::{own_changes, store_and_judge};
 use crate::booking::verdict::{changes, compared};
-use crate::booking::watch::wait::{is_not_found, read_booking};
+use crate::booking::watch::wait::{is_about_one, is_not_found, read_booking};
 use crate::journal::{BookingWrite, KeptBooking, SearchCriteria};
 use crate::outcome::{Exit, Result};
 use crate::service::documents::{Booking, Status, Weight, Wish, plural};
@@ -46,7 +46,7 @@ pub(super) async fn run(parts @ Parts { api, records, ui, .. }: &Parts) -> Resul
     let is_marked = |it: &KeptBooking| it.unresolved_key.is_some();
     stored.retain(|it| is_marked(it) || local_visit(it).is_some_and(|at| at.date() >= today));
     let progress = ui.out.progress_of(stored.len());
-    let (mut all, mut read, mut checked) = (Vec::new(), Vec::new(), 0);
+    let (mut all, mut read, mut failed, mut checked) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for stored in &stored {
         let (id, status) = (stored.booking.id(), stored.booking.status());
         progress.step();
@@ -61,7 +61,15 @@ pub(super) async fn run(parts @ Parts { api, records, ui, .. }: &Parts) -> Resul
         let booking = match read_booking(api, id).await {
             Ok(booking) => Some(booking),
             Err(error) if is_not_found(&error) => None,
-            Err(error) => return Err(error),
+            Err(mut error) => {
+                error.message = format!("booking {id} was not read: {}", error.message);
+                let is_last = !is_about_one(&error);
+                failed.push(error);
+                if is_last {
+                    break;
+                }
+                continue;
+            }
         };
         all.extend(changed(records, stored, &status, booking.as_ref()));
         read.extend(booking);
@@ -70,7 +78,10 @@ pub(super) async fn run(parts @ Parts { api, records, ui, .. }: &Parts) -> Resul
     drop(progress);
     let all_as_booked = all.iter().all(|it| it.as_booked);
     let refreshed = Refreshed { checked, changed: all };
-    ui.out.emit_long(&refreshed)?;
+    // A script's error stands alone, unless there is a change to report.
+    if failed.is_empty() || !refreshed.changed.is_empty() {
+        ui.out.emit_long(&refreshed)?;
+    }
     // What nobody was told of is told the next time.
     for booking in &read {
         store_and_judge(records, booking);
@@ -78,7 +89,12 @@ pub(super) async fn run(parts @ Parts { api, records, ui, .. }: &Parts) -> Resul
     let changed = refreshed.changed.len();
     let bookings = plural(checked, "coming booking", "coming bookings");
     ui.out.note(&format!("{bookings} read, {changed} changed."));
-    Ok(if all_as_booked { Exit::Done } else { Exit::Failed })
+    let exit = if all_as_booked { Exit::Done } else { Exit::Failed };
+    // The first error is the result of the command, unless a change is.
+    let mut failed = failed.into_iter();
+    let first = failed.by_ref().take(usize::from(all_as_booked)).next();
+    failed.for_each(|it| ui.out.warn(&it.message));
+    first.map_or(Ok(exit), Err)
 }
 
 /// How a booking, which had the status `was`, differs from what was asked for, or else from what was

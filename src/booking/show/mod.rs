@@ -8,7 +8,7 @@ use super::watch::wait;
 use super::{finish, terms};
 use crate::app::{Parts, Records, Ui};
 use crate::json::Document;
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::{Booking, id};
 use crate::service::time::{system_zone, to_the_second};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View as _};
@@ -44,7 +44,6 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(parts @ Parts { records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
-    use Exit::{Invalid, NotFound, Refused, Service};
     if args.timeline || args.markdown {
         return show_timeline(parts, &args).await;
     }
@@ -74,8 +73,7 @@ pub(crate) async fn run(parts @ Parts { records, ui, .. }: &Parts, args: Args) -
                 its
             }
             Err(mut error) => {
-                let is_about_one = matches!(error.exit, NotFound | Refused | Invalid | Service);
-                if !is_about_one && error.code != Code::UnexpectedAnswer {
+                if !wait::is_about_one(&error) {
                     return Err(error);
                 }
                 error.hint = None;

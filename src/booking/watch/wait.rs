@@ -157,6 +157,13 @@ pub(crate) fn passes(error: &Error) -> bool {
         || error.code == Code::Timeout
 }
 
+/// Whether a read failed for its booking alone, so that a read of the next one may succeed.
+pub(crate) fn is_about_one(error: &Error) -> bool {
+    use Exit::{Invalid, NotFound, Refused, Service};
+    matches!(error.exit, NotFound | Refused | Invalid | Service)
+        || error.code == Code::UnexpectedAnswer
+}
+
 /// Waits until the booking is no longer processing, or for `longest`. Records it as it is read, and
 /// returns it as last read.
 pub(crate) async fn wait_while_processing(
