@@ -371,6 +371,7 @@ fn another_booking_or_session_is_shown() {
         .exits(15)
         .prints("bk_1")
         .says("the service returned booking bk_1 instead of bk_2");
+    assert_eq!(home.json("bookings")["bookings"], json!([]));
     let several = home.run(["show", "bk_1", "bk_2", "--json"]).exits(15).json();
     assert_eq!([&several[0]["id"], &several[1]["error"]["code"]], ["bk_1", "unexpected_answer"]);
     home.ok(["show", "urn:booking:bk_1"]);

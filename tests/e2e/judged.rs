@@ -196,6 +196,7 @@ fn marked_booking_is_listed_and_closed_by_a_read() {
             holds!(home.json(list)["attempts"][0], {"idempotency_key": "k", "booking_id": "bk_1"});
         }
         home.run(words("attempts resume k --json")).exits(16);
+        home.run(words("show bk_1 --exit-status")).exits(16);
         home.ok(["profile", "set", "acme", &format!("read.booking=.datetime = \"{AT}\"")]);
         match close {
             "batch" => _ = home.ok(book()),

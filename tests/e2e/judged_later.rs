@@ -310,7 +310,8 @@ fn refresh_reports_what_it_read_beside_a_failed_read() {
     }
     let refresh = || home.run(words("bookings --refresh --json"));
     has(&refresh().refused(12, "http_400"), "message", "booking bk_2 was not read: off");
-    let refreshed = refresh().exits(11).says("bk_2 was not read: the service returned booking bk_3");
+    let refreshed =
+        refresh().exits(11).says("bk_2 was not read: the service returned booking bk_3");
     holds!(&refreshed.json()["changed"][0], {"id": "bk_1"});
     refresh().exits(4);
 }

@@ -60,6 +60,7 @@ fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
     for (call, printed) in [
         (&["show", ID][..], "bookctl bookings QUOTED"),
         (&["show", "x"], "bookctl continue QUOTED -F key=VALUE"),
+        (&["show", ID, ID], "requires_action"),
         // The journal knows it now.
         (&["show", ID], "bookctl continue QUOTED -F key=VALUE"),
         (&["modify", ID, "--party", "3"], "bookctl watch QUOTED"),

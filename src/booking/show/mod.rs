@@ -7,6 +7,7 @@ use super::find::pick;
 use super::watch::wait;
 use super::{finish, terms};
 use crate::app::{Parts, Records, Ui};
+use crate::journal::KeptBooking;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::{Booking, id};
@@ -52,12 +53,13 @@ pub(crate) async fn run(parts @ Parts { records, ui, .. }: &Parts, args: Args) -
         let mut named = pick::booking_or_pick(parts, named, |_| true, true).await?;
         let (booking, exit) = match read(parts, &mut named, args.exit_status).await {
             Err(error) if ui.out.is_terminal() => {
-                known_here(&parts.records, &parts.ui, &named.id, error)?
+                let known = known_here(records, ui, &named.id, error)?;
+                finish::remember_shown(parts, &known.0);
+                known
             }
             read => read?,
         };
         ui.out.emit(&finish::booking_view(parts, &booking))?;
-        finish::remember_shown(parts, &booking);
         return Ok(exit);
     }
     let located = |named: &String| pick::located(records, named);
@@ -95,9 +97,6 @@ pub(crate) async fn run(parts @ Parts { records, ui, .. }: &Parts, args: Args) -
         bookings_page(known, parts.api.facts.service_now())
     };
     ui.out.emit(&DocumentView(documents, page))?;
-    for booking in &bookings {
-        finish::remember_shown(parts, booking);
-    }
     Ok(exit)
 }
 
@@ -113,8 +112,8 @@ fn known_here(records: &Records, ui: &Ui, id: &str, error: Error) -> Result<(Boo
     Ok((stored.booking, error.exit))
 }
 
-/// Reads a booking, and its exit code if its status counts. Then it must be the requested one; else
-/// it may be the same under another id, and is shown with a warning.
+/// Reads a booking and records it, and its exit code if its status counts. Then it must be the
+/// requested one; else it may be the same under another id, and is shown with a warning.
 async fn read(
     parts: &Parts,
     named: &mut pick::NamedBooking,
@@ -129,13 +128,28 @@ async fn read(
         }
         parts.ui.out.warn(&error.message);
         error.exit
-    } else if is_judged {
-        finish::warn_of_unknown_status(&parts.api.facts, &parts.ui, &booking);
-        booking.exit_of_read()
     } else {
-        Exit::Done
+        finish::remember_shown(parts, &booking);
+        exit_of(parts, &booking, is_judged)
     };
     Ok((booking, exit))
+}
+
+/// The exit code of a recorded booking if its status counts, 16 while its request is unresolved. A
+/// script's read opens no journal.
+fn exit_of(Parts { api, records, ui, .. }: &Parts, booking: &Booking, is_judged: bool) -> Exit {
+    if !is_judged {
+        return Exit::Done;
+    }
+    finish::warn_of_unknown_status(&api.facts, ui, booking);
+    let recorded = || terms::find_recorded(records, booking.id());
+    let is_marked = |it: KeptBooking| it.unresolved_key.is_some();
+    match booking.exit_of_read() {
+        Exit::Done if ui.out.is_human() && recorded().is_some_and(is_marked) => {
+            Exit::OutcomeUnknown
+        }
+        exit => exit,
+    }
 }
 
 /// The card of a booking, then what happened to it, in order.
@@ -149,15 +163,15 @@ async fn show_timeline(parts: &Parts, args: &Args) -> Result<Exit> {
     let id = &named.id.clone();
     // What this computer knows is worth showing if the service has no response or booking.
     let (booking, failed) = match named.booking(parts).await {
-        Ok(booking) => (Some(booking), None),
+        Ok(booking) => {
+            finish::remember_shown(parts, &booking);
+            (Some(booking), None)
+        }
         Err(error) => (terms::find_recorded(&parts.records, id).map(|it| it.booking), Some(error)),
     };
     let rows = history::timeline(parts, id, booking.as_ref())?;
-    let mut exit = match &booking {
-        Some(booking) if args.exit_status => booking.exit_of_read(),
-        _ => Exit::Done,
-    };
-    let is_read = failed.is_none();
+    let exit = booking.as_ref().map(|it| exit_of(parts, it, args.exit_status));
+    let mut exit = exit.unwrap_or(Exit::Done);
     if let Some(error) = failed {
         if booking.is_none() && rows.is_empty() {
             return Err(error);
@@ -183,9 +197,6 @@ async fn show_timeline(parts: &Parts, args: &Args) -> Result<Exit> {
         if args.markdown { page.in_markdown() } else { page }
     };
     parts.ui.out.emit(&DocumentView(document, page))?;
-    if let Some(booking) = booking.as_ref().filter(|_| is_read) {
-        finish::remember_shown(parts, booking);
-    }
     Ok(exit)
 }
 
