@@ -267,8 +267,7 @@ fn booking_that_becomes_another_guests_is_not_confirmed() {
                 Reply::json(200, &with(requested_booking("bk_1"), eve))
             }
         });
-    let output = book(&home, &["--wait=5s", "--idempotency-key", "k"]).exits(8);
-    assert_eq!(output.json()["customer"]["name"], "Ada Lovelace");
+    book(&home, &["--wait=5s", "--idempotency-key", "k"]).exits(16).says("Eve Other");
     home.run(["attempts", "resume", "k", "--json"]).exits(16).says("Eve Other");
 }
 

@@ -92,19 +92,18 @@ fn a_timeout_ends_it_with_the_state_that_the_booking_then_has() {
 #[test]
 fn confirmed_booking_is_watched_on_until_status_that_was_named() {
     let (_server, home) = Scripted::with_home(move |request| {
-        let status = if request.number == 0 { "confirmed" } else { "cancelled" };
-        Reply::json(200, &json!({"id": "bk_1", "status": status}))
+        // Another guest is no other booking.
+        let (status, guest) =
+            if request.number == 0 { ("confirmed", "Ada") } else { ("cancelled", "Eve") };
+        Reply::json(200, &json!({"id": "bk_1", "status": status, "customer": {"name": guest}}))
     });
     let until = ["watch", "bk_1", "--until", "cancelled", "--jq", ".status"];
     let output = home.ok(until);
     assert_eq!(output.stdout, "confirmed\ncancelled\n");
     home.run(["watch", "bk_1", "--until", "confirmed"]).exits(11);
     // What cannot come any more is not waited for.
-    let confirmed = Home::new();
-    let id = confirmed.booked("ven_confirms", &[], 0);
-    confirmed.ok(["watch", &id, "--until", "failed", "--jq", ".status"]);
-
     let (home, stays) = Home::with_booking("ven_confirms", 0);
+    home.ok(["watch", &stays, "--until", "failed", "--jq", ".status"]);
     let until = words(format!("watch '{stays}' --until cancelled --timeout '{SHORT}' --json"));
     let output = home.run(until).exits(8);
     assert_eq!(output.json()["status"], "confirmed");

@@ -81,14 +81,8 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         };
         in_flight(format!("booking {id} was not read, and nothing was changed"));
         let limits = (settings.timeout.unwrap_or(LONGEST), beside);
-        let watched = wait::until(
-            &parts.api,
-            &parts.records,
-            &parts.ui,
-            &id,
-            known,
-            limits,
-            |booking, left, is_new| {
+        let watched =
+            wait::until(&parts.api, &parts.ui, &id, known, limits, |booking, left, is_new| {
                 if is_new {
                     let view = finish::booking_view(parts, booking);
                     match beside {
@@ -102,8 +96,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
                 let left = in_units(left.as_secs());
                 progress.say(&format!("{status}; watching for up to {left} more"));
                 Ok(is_reached(&status, &until) || ends(&status, &until))
-            },
-        );
+            });
         let booking = watched
             .await
             .map_err(|error| pick::not_found(&parts.records, &parts.ui, &id, error))?;

@@ -6,14 +6,13 @@ use jiff::Timestamp;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::in_flight::InFlight;
-use crate::app::{Api, Parts, Records, Ui};
+use crate::app::{Api, Parts, Ui};
 use crate::booking::finish::store_and_judge;
-use crate::booking::verdict;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
 use crate::service::client::show_call;
 use crate::service::documents::id::id as valid_id;
-use crate::service::documents::{Booking, Status, Wish};
+use crate::service::documents::{Booking, Status};
 use crate::service::time::in_units;
 
 /// The first pause between two reads. Each pause is longer than the one before, up to a maximum.
@@ -66,11 +65,7 @@ pub(crate) fn checked(api: &Api, booking: Booking, id: &str) -> Result<Booking> 
 
 /// The error (15) of an answer with another booking.
 pub(crate) fn wrong_booking_error(booking: &Booking, id: &str) -> Error {
-    let returned = booking.id();
-    unexpected(booking, format!("the service returned booking {returned} instead of {id}"))
-}
-
-fn unexpected(booking: &Booking, why: String) -> Error {
+    let why = format!("the service returned booking {} instead of {id}", booking.id());
     let hint = "check the base URL: the response may not come from the booking service";
     Error::new(Code::UnexpectedAnswer, why).hint(hint).body(booking.document.clone())
 }
@@ -82,7 +77,6 @@ fn unexpected(booking: &Booking, why: String) -> Error {
 /// is another than the read before showed.
 pub(crate) async fn until(
     api: &Api,
-    records: &Records,
     ui: &Ui,
     id: &str,
     mut known: Option<Booking>,
@@ -93,7 +87,6 @@ pub(crate) async fn until(
     let mut pause = FIRST_PAUSE * beside;
     let mut is_noted = false;
     let (mut seen, mut failed) = (None::<Booking>, None);
-    let mut first: Option<Wish> = None;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let limit = left.clamp(FIRST_PAUSE, LONGEST_READ);
@@ -106,17 +99,7 @@ pub(crate) async fn until(
             }
         };
         let left = deadline.saturating_duration_since(Instant::now());
-        // Under the same id with another venue or guest it is another booking.
-        let same = |it: Booking| {
-            let first = first.get_or_insert_with(|| Wish::from_request(it.value()));
-            let verdict = verdict::of_known(records, first, &it);
-            let Some(difference) = verdict.refusal.filter(|_| verdict.is_another) else {
-                return Ok(it);
-            };
-            let what = format!("the service returned another booking as {id}: {difference}");
-            Err(unexpected(&it, what))
-        };
-        let rest = match read.and_then(same) {
+        let rest = match read {
             Ok(booking) => {
                 // Compares the whole booking: a new pause has the same status as the one before.
                 // What stands around it is new in each response.
@@ -174,14 +157,8 @@ pub(crate) async fn wait_while_processing(
     let id = booking.id().to_owned();
     let progress = parts.ui.out.progress("");
     let mut last = booking.clone();
-    let waited = until(
-        &parts.api,
-        &parts.records,
-        &parts.ui,
-        &id,
-        Some(booking),
-        (longest, 1),
-        |booking, left, is_new| {
+    let waited =
+        until(&parts.api, &parts.ui, &id, Some(booking), (longest, 1), |booking, left, is_new| {
             last = booking.clone();
             if is_new {
                 store_and_judge(&parts.records, booking);
@@ -193,8 +170,7 @@ pub(crate) async fn wait_while_processing(
                 progress.say(&format!("{id} is processing; waiting for up to {left}"));
             }
             Ok(!is_processing)
-        },
-    );
+        });
     if let Err(error) = waited.await {
         // The booking exists whatever a failed read says, so it is returned as last read.
         let what = format!("booking {id} was made, but cannot be read");
