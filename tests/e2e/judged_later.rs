@@ -292,7 +292,6 @@ fn refresh_reports_what_it_read_beside_a_failed_read() {
             shown["id"] = request.path.rsplit('/').next().unwrap().into();
             match (shown["id"].as_str().unwrap(), request.earlier) {
                 ("bk_1", 1) => shown["status"] = json!("cancelled"),
-                // It is read first.
                 ("bk_2", 0) => return Reply::json(400, &json!({"error": "off"})),
                 ("bk_2", 1) => shown["id"] = json!("bk_3"),
                 ("bk_2", _) => return Reply::json(401, &json!({"error": "unauthorized"})),
@@ -314,6 +313,14 @@ fn refresh_reports_what_it_read_beside_a_failed_read() {
         refresh().exits(11).says("bk_2 was not read: the service returned booking bk_3");
     holds!(&refreshed.json()["changed"][0], {"id": "bk_1"});
     refresh().exits(4);
+}
+
+#[test]
+fn what_was_kept_as_it_is_counts_from_then_on() {
+    let (_server, home) = served(|_| Reply::json(201, &booking(&json!({"party_size": 5}))));
+    home.run(book()).exits(16);
+    home.ok(words("attempts abandon k"));
+    home.ok(words("bookings --refresh")).says("1 coming booking read, 0 changed");
 }
 
 #[test]

@@ -48,23 +48,16 @@ fn several_watched_bookings_are_rows_of_a_list_in_a_pipe() {
 #[test]
 fn it_ends_at_once_where_nothing_more_comes_by_itself() {
     let home = Home::new();
-    for (venue, code, status) in [
-        ("ven_confirms", 0, "confirmed"),
-        ("ven_otp", 10, "requires_action"),
-        ("ven_provider_fails", 11, "failed"),
-    ] {
+    let watched = |venue, code, status| {
         let id = home.booked(venue, &[], code);
         let output = home.run(["watch", &id, "--json"]).exits(code);
         assert_eq!(output.json()["status"], status);
-    }
+        id
+    };
+    watched("ven_confirms", 0, "confirmed");
+    let paused = watched("ven_otp", 10, "requires_action");
+    let failed = watched("ven_provider_fails", 11, "failed");
     home.refuses("watch bk_nobody", 6, "http_404");
-}
-
-/// Exit 0: "(or the status waited for)" (command line, Exit codes)
-#[test]
-fn a_status_that_was_waited_for_is_success() {
-    let (home, paused) = Home::with_booking("ven_otp", 10);
-    let failed = home.booked("ven_provider_fails", &[], 11);
     home.ok(["watch", &paused, "--until", "requires_action"]);
     home.ok(words(format!("watch '{failed}' --until confirmed --until failed")));
     // It can no longer come: the end as it is.

@@ -5,12 +5,15 @@ use serde_json::{Value, json};
 use super::confirmation::Confirmation;
 use super::find::pick;
 use super::finish;
+use super::terms::find_recorded;
+use super::verdict::{changes, compared};
 use crate::app::Parts;
 use crate::app::plan::{Needs, ServiceNeed};
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Outcome, State};
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
+use crate::service::documents::Agreement;
 use crate::service::time::{to_the_second, whole_seconds};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 use crate::terminal::view::time_cell;
@@ -145,7 +148,18 @@ async fn abandon(parts @ Parts { ui, .. }: &Parts, key: &str, yes: bool) -> Resu
         let declined = "The request is still unresolved.";
         Confirmation::new("abandoning a request", question, declined).ask(&ui.prompter).await?;
     }
-    attempt.state = parts.records.journal()?.abandon(key)?;
+    let (journal, records) = (parts.records.journal()?, &parts.records);
+    let kept = journal.marked(key)?.and_then(|id| find_recorded(records, &id));
+    attempt.state = journal.abandon(key)?;
+    // What a booking that is kept as it is shows counts from now on as what was asked for.
+    if let Some(kept) = kept {
+        let (wish, booking) = (kept.wish(), &kept.booking);
+        let mut found = compared(records, &wish, booking, false);
+        found.retain(|it| matches!(it.agreement, Agreement::Differs(_)));
+        let shown = changes(found, &wish, booking);
+        let shown = shown.into_iter().map(|(field, mut it)| (field, it["to"].take())).collect();
+        journal.change(booking, &shown, None)?;
+    }
     if attempt.runs.iter().any(|run| run.outcome == Outcome::UnderWay) {
         let warning = "another process may still be sending this request, which can make a booking";
         ui.out.warn(warning);
