@@ -1,5 +1,7 @@
 //! Responds to a request under `/v1`: faults, the specification's checks, then the endpoint.
 
+use std::sync::Arc;
+
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
@@ -18,31 +20,46 @@ pub(super) async fn answer(
     endpoint: &'static Endpoint,
     request: Request,
 ) -> Response {
-    let mut response = match faults::take(service, endpoint, &request).await {
-        Some(fault) => faults::meet(fault, serve(service, endpoint, request)).await,
-        None => serve(service, endpoint, request).await,
+    let request = Arc::new(request);
+    let mut response = match serve(service, endpoint, &request, false).await {
+        Some(response) => response,
+        None => {
+            let served =
+                async { serve(service, endpoint, &request, true).await.unwrap_or_default() };
+            match faults::take(service, endpoint, &request).await {
+                Some(fault) => faults::meet(fault, served).await,
+                None => served.await,
+            }
+        }
     };
     // For the log of requests.
     response.extensions_mut().insert(endpoint);
     response
 }
 
+/// Does what is asked for. `None` if there are faults and none of them was taken yet: nothing was
+/// done then.
 async fn serve(
     service: &SandboxService,
     endpoint: &'static Endpoint,
-    request: Request,
-) -> Response {
+    request: &Arc<Request>,
+    is_past_faults: bool,
+) -> Option<Response> {
     let limits = service.options.limits;
     let writes = endpoint.method != "GET" || limits && endpoint.rate_limit.is_some();
     let key = request.key();
     // Without a key, the main organization's clock counts.
     let owner = key.as_ref().map_or(Organization::MAIN, |it| &it.organization).to_owned();
+    let request = Arc::clone(request);
     let work = move |tx: &Tx<'_>| {
+        if tx.has_faults && !is_past_faults {
+            return Ok(None);
+        }
         let mut rate_limit = None;
         match check_and_run(tx, endpoint, &request, key, limits, &mut rate_limit) {
             Err(broken @ ApiError::Broken(_)) => Err(broken),
             // What a refused request has counted or used up is committed.
-            outcome => Ok((outcome, rate_limit, tx.now)),
+            outcome => Ok(Some((outcome, rate_limit, tx.now))),
         }
     };
     let store = &service.store;
@@ -51,8 +68,8 @@ async fn serve(
         false => store.read(Some(owner), work).await,
     };
     let (outcome, rate_limit, now) = match answered {
-        Ok(answered) => answered,
-        Err(broken) => return broken.into_response(),
+        Ok(answered) => answered?,
+        Err(broken) => return Some(broken.into_response()),
     };
     let mut response = outcome.into_response();
     response.extensions_mut().insert(AnsweredAt(now));
@@ -65,7 +82,7 @@ async fn serve(
             headers.insert(header::RETRY_AFTER, status.reset.into());
         }
     }
-    response
+    Some(response)
 }
 
 /// Checks key, environment, suspension, scope, rate limit, idempotency, billing and allowance, then

@@ -22,16 +22,12 @@ pub(super) async fn take(
     endpoint: &'static Endpoint,
     request: &Request,
 ) -> Option<Fault> {
-    // An error of the store is left to the request itself to report.
-    let store = &service.store;
-    if store.has_faults() != Ok(true) {
-        return None;
-    }
     let (path, body) = (request.uri.path().to_owned(), request.body.clone());
     let organization = request.key().ok().map(|it| it.organization);
     let limit = endpoint.rate_limit.filter(|_| service.options.limits);
     let owner = organization.clone().unwrap_or_else(|| Organization::MAIN.to_owned());
-    let taken = store.write(Some(owner), move |tx| {
+    // An error of the store is left to the request itself to report.
+    let taken = service.store.write(Some(owner), move |tx| {
         let is_over = match organization.as_deref().zip(limit) {
             Some((organization, limit)) => tx.rate_limit(organization, limit)?.is_over,
             None => false,

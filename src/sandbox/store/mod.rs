@@ -85,10 +85,6 @@ impl Store {
         read(&Tx::begin(&handle, None)?)
     }
 
-    pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
-        self.lock().connection.prepare_cached("SELECT 1 FROM faults")?.exists(())
-    }
-
     /// Runs `work`, which only reads, at an organization's time, or about all. If a booking is due
     /// to change by time, this becomes a [`Store::write`], which changes it first.
     pub(crate) async fn read<T: Send + 'static>(

@@ -61,6 +61,7 @@ pub(crate) struct Tx<'a> {
     /// Whose clock that is. If all are meant, it is the main organization's.
     owner: Option<String>,
     pub(crate) is_frozen: bool,
+    pub(crate) has_faults: bool,
     /// The real time of which all of it is: one reading, in milliseconds.
     pub(super) real_ms: i64,
     moves: u64,
@@ -84,17 +85,16 @@ impl<'a> Tx<'a> {
 
     fn begin_at(handle: &'a Handle, owner: Option<&str>, real_ms: i64) -> Result<Self> {
         // Two look-ups: one statement for both would make a table of its own at each request.
-        let sql = "SELECT coalesce(frozen_at, offset_ms + ?), frozen_at IS NOT NULL \
-                   FROM clocks WHERE organization = ?";
+        let sql = "SELECT coalesce(frozen_at, offset_ms + ?), frozen_at IS NOT NULL, \
+                   EXISTS (SELECT 1 FROM faults) FROM clocks WHERE organization = ?";
         let mut statement = handle.connection.prepare_cached(sql)?;
-        let mut read = |organization| {
-            statement.query_row((real_ms, organization), |row| Ok((row.get(0)?, row.get(1)?)))
-        };
+        let mut read =
+            |organization| statement.query_row((real_ms, organization), |row| row.try_into());
         // An organization that does not exist has the clock that it would be added with.
         let clock = read(owner.unwrap_or(Organization::MAIN)).optional()?;
-        let (now, is_frozen) = clock.map_or_else(|| read(""), Ok)?;
-        let (now, owner) = (moment(now)?, owner.map(str::to_owned));
-        Ok(Self { handle, now, is_frozen, owner, real_ms, moves: handle.moves.get() })
+        let (now, is_frozen, has_faults) = clock.map_or_else(|| read(""), Ok)?;
+        let (now, owner, moves) = (moment(now)?, owner.map(str::to_owned), handle.moves.get());
+        Ok(Self { handle, now, is_frozen, has_faults, owner, real_ms, moves })
     }
 
     /// Makes the changes that are due by then.
