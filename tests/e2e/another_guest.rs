@@ -94,7 +94,7 @@ fn change_answered_with_another_guests_booking_is_no_success() {
 /// Some services write the id of a booking otherwise once it is read.
 #[test]
 fn booking_whose_id_is_written_otherwise_is_compared_all_the_same() {
-    for form in ["urn:booking:bk_1", "https://x.example/v1/bookings/bk_1"] {
+    for form in ["BK_1", "urn:booking:bk_1", "https://x.example/v1/bookings/bk_1"] {
         let (mut other, mut same) = (booking("confirmed", &eve()), booking("confirmed", &ada()));
         (other["id"], same["id"]) = (form.into(), form.into());
         let (_server, home) = home(booking("confirmed", &ada()), other);

@@ -29,18 +29,18 @@ pub(crate) fn token(value: &Value) -> Option<String> {
     value.as_str().map_or(value.is_number(), is_short).then(|| plain(value))
 }
 
-/// Whether two ids differ at most in their form: in how a whole number is written, or in what
-/// leads to the id (`urn:booking:7`, `https://x.example/bookings/7`).
+/// Whether two ids differ at most in their form: in case, in how a whole number is written, or in
+/// what leads to the id (`urn:booking:7`, `https://x.example/bookings/7`).
 pub(crate) fn same_id(one: &str, other: &str) -> bool {
-    fn id_of(text: &str) -> &str {
-        let id = text.trim_end_matches('/');
-        id.strip_suffix(".0").unwrap_or(id)
-    }
+    let id_of = |text: &str| {
+        let id = text.trim().trim_end_matches('/');
+        id.strip_suffix(".0").unwrap_or(id).to_lowercase()
+    };
     let (one, other) = (id_of(one), id_of(other));
     let is_led_to = |long: &str, id: &str| {
         long.strip_suffix(id).is_some_and(|lead| lead.ends_with(['/', ':', '#', '=']))
     };
-    one == other || is_led_to(one, other) || is_led_to(other, one)
+    one == other || is_led_to(&one, &other) || is_led_to(&other, &one)
 }
 
 /// Parses the id of a booking or a session. Only the service knows whether it exists.
@@ -71,13 +71,18 @@ mod tests {
 
     #[test]
     fn id_is_equal_in_another_form_only() {
-        let same = "7~7.0|bk_1~urn:booking:bk_1|https://a.example/v1/bookings/bk_1~bk_1";
-        let others = "bk_1~bk_11|bk_1~1|7~8|BK_1~bk_1|7 ~7|123456789012345678901~123456789012345678902\
-            |urn:booking:bk_2~bk_1|resy:17~opentable:17|a:7~b:a:8";
-        for (pairs, is_same) in [(same, true), (others, false)] {
-            for (one, other) in pairs.split('|').filter_map(|it| it.split_once('~')) {
-                assert_eq!(same_id(one, other), is_same, "{one} {other}");
-            }
+        let address = "https://a.example/v1/bookings/bk_1";
+        let forms =
+            [("7", "7.0"), ("BK_1", "bk_1"), ("bk_1", "urn:booking:bk_1"), (address, "bk_1")];
+        for (one, other) in forms {
+            assert!(same_id(one, other), "{one} {other}");
+        }
+        let long = ("123456789012345678901", "123456789012345678902");
+        let led = [("urn:booking:bk_2", "bk_1"), ("resy:17", "opentable:17"), ("a:7", "b:a:8")];
+        for (one, other) in
+            [("bk_1", "bk_11"), ("bk_1", "1"), ("7", "8"), long].into_iter().chain(led)
+        {
+            assert!(!same_id(one, other), "{one} {other}");
         }
     }
 
