@@ -73,7 +73,9 @@ impl Replaced {
     /// a payment that may have been made (16).
     pub(crate) async fn booking_of(
         &self,
-        Parts { api, records, ui, .. }: &Parts,
+        api: &Api,
+        records: &Records,
+        ui: &Ui,
         row: &BatchRow,
     ) -> Result<Option<Booking>> {
         let mark_found = |key: &String| self.found.borrow_mut().insert(key.clone());
@@ -132,17 +134,22 @@ impl Replaced {
     }
 
     /// Names the bookings of removed rows, which stay booked, without guests in a script's log.
-    pub(crate) fn warn_of_removed(&self, parts: &Parts, rows: &[KeyedRow]) -> Result<()> {
+    pub(crate) fn warn_of_removed(
+        &self,
+        records: &Records,
+        ui: &Ui,
+        rows: &[KeyedRow],
+    ) -> Result<()> {
         let mut corrected = HashSet::new();
         for keyed in rows {
-            let before = self.before(&parts.records, &keyed.row);
-            if !before.is_empty() && parts.records.journal()?.attempt(&keyed.first)?.is_none() {
+            let before = self.before(records, &keyed.row);
+            if !before.is_empty() && records.journal()?.attempt(&keyed.first)?.is_none() {
                 corrected.extend(before.iter().map(|it| it.idempotency_key.as_str()));
             }
         }
         for (_, attempt) in &self.attempts {
             let Some(id) = &attempt.booking_id else { continue };
-            let stored = parts.records.journal()?.load_booking(id)?;
+            let stored = records.journal()?.load_booking(id)?;
             let is_corrected = corrected.contains(attempt.idempotency_key.as_str());
             let Some(stored) = stored.filter(|it| !is_corrected && it.booking.may_stand()) else {
                 continue;
@@ -150,7 +157,7 @@ impl Replaced {
             let now = Wish::from_request(stored.fill_in(&stored.booking).value());
             let (venue, time) = (stored.venue(), now.time_text().unwrap_or_default());
             let cancel = shell::command("cancel", id, "");
-            parts.ui.out.warn(&format!(
+            ui.out.warn(&format!(
                 "no row is left for booking {id} ({venue}, {time}), which stands; to cancel it: {cancel}"
             ));
         }

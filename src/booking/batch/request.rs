@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::keys::KeyedRow;
 use super::rows::BatchRow;
-use crate::app::Parts;
+use crate::app::{Api, Parts, Records};
 use crate::booking::book::create::attempt_request;
 use crate::booking::book::offer::{fetch_slots, resolve, slot_time, unknown_zone};
 use crate::booking::find::locate::LocatedVenue;
@@ -21,7 +21,8 @@ use crate::service::time::{Moment, When, is_same_time};
 /// or the venue's slots show, else on that of `zone`. If nothing shows it, the row stays without,
 /// and is not sent: its key is made of the moment. `books` is whether a problem of every row counts.
 pub(super) async fn set_moments(
-    Parts { api, records, .. }: &Parts,
+    api: &Api,
+    records: &Records,
     rows: &mut [BatchRow],
     zone: Option<&TimeZone>,
     books: bool,
@@ -105,7 +106,7 @@ pub(crate) async fn row_request(
             return Ok(attempt_request(attempt).of_row());
         }
         Some(attempt) => as_found(row, attempt.canonical()),
-        None => with_slot(parts, &keyed.row).await?,
+        None => with_slot(&parts.api, &parts.records, &keyed.row).await?,
     };
     Ok(BookingRequest::new(parts.api.facts.mapping(), requested, &Map::new())?.of_row())
 }
@@ -145,11 +146,15 @@ fn as_found(row: &Value, requested: &Value) -> Map<String, Value> {
     found
 }
 
-pub(super) async fn with_slot(parts: &Parts, row: &BatchRow) -> Result<Map<String, Value>> {
+pub(super) async fn with_slot(
+    api: &Api,
+    records: &Records,
+    row: &BatchRow,
+) -> Result<Map<String, Value>> {
     let mut requested = row.body.as_object().cloned().unwrap_or_default();
     let wish = row.wish();
     if let Some(id) = wish.text("availability_id") {
-        let own = parts.records.known_slot(&id).map(|seen| slot_time(&seen.slot, wish.time()));
+        let own = records.known_slot(&id).map(|seen| slot_time(&seen.slot, wish.time()));
         let own = own.transpose().map_err(|error| {
             error.hint(
                 "leave out the row's availability_id to book at its time, or correct the time",
@@ -160,7 +165,7 @@ pub(super) async fn with_slot(parts: &Parts, row: &BatchRow) -> Result<Map<Strin
         }
         return Ok(requested);
     }
-    let venue = LocatedVenue::of_id(&parts.records, wish.venue());
+    let venue = LocatedVenue::of_id(records, wish.venue());
     // A number is a time since 1970.
     let instant = wish.time().and_then(|time| time.instant);
     let when = When::parse(&wish.text("datetime").unwrap_or_default());
@@ -172,12 +177,11 @@ pub(super) async fn with_slot(parts: &Parts, row: &BatchRow) -> Result<Map<Strin
         Exit::Usage => error.hint(way),
         _ => error,
     };
-    let offer =
-        fetch_slots(&parts.api, &venue, &when, row.zone.as_ref(), party, provider.as_deref());
+    let offer = fetch_slots(api, &venue, &when, row.zone.as_ref(), party, provider.as_deref());
     let offer = offer.await.map_err(of_row)?;
     // With its terms, which the booking itself may not repeat.
-    offer.remember(&parts.records);
-    let has_moment = instant.is_some() || parts.api.facts.mapping().local_times;
+    offer.remember(records);
+    let has_moment = instant.is_some() || api.facts.mapping().local_times;
     let slot = offer
         .at_wanted()
         .filter(|_| has_moment)

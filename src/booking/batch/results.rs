@@ -25,9 +25,14 @@ pub(crate) fn row_line(idempotency_key: String, outcome: &Result<Booking>) -> Ro
 
 /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal
 /// when the row is sent.
-pub(super) fn own_attempt(parts: &Parts, keyed: &KeyedRow, key: &str) -> Result<Option<Attempt>> {
-    let attempt = parts.records.journal()?.attempt(key)?;
-    let origin = parts.api.facts.target().address();
+pub(super) fn own_attempt(
+    facts: &Facts,
+    records: &Records,
+    keyed: &KeyedRow,
+    key: &str,
+) -> Result<Option<Attempt>> {
+    let attempt = records.journal()?.attempt(key)?;
+    let origin = facts.target().address();
     Ok(attempt.filter(|it| it.origin == origin && is_of_row(it, keyed, key)))
 }
 
@@ -47,7 +52,7 @@ pub(super) fn refusal(attempt: &Attempt) -> Option<Error> {
 /// The number of the last of a row's keys that was sent, or 0.
 pub(super) fn last_try(parts: &Parts, keyed: &KeyedRow) -> Result<u32> {
     let mut retry = 0;
-    while own_attempt(parts, keyed, &keyed.key(retry + 1))?.is_some() {
+    while own_attempt(&parts.api.facts, &parts.records, keyed, &keyed.key(retry + 1))?.is_some() {
         retry += 1;
     }
     Ok(retry)
@@ -71,14 +76,14 @@ pub(super) fn unsent() -> Error {
 /// The result of a row as it was printed; of one that was not, what the journal knows. Nothing is
 /// sent.
 pub(crate) fn known_line(parts: &Parts, record: &BatchRecord, keyed: &KeyedRow) -> Result<RowLine> {
-    let own = own_attempt(parts, keyed, &keyed.first)?;
+    let own = own_attempt(&parts.api.facts, &parts.records, keyed, &keyed.first)?;
     // The key that a row names may be another row's by now.
     let is_of_another = own.is_none() && parts.records.journal()?.attempt(&keyed.first)?.is_some();
     if let (Some(Some(line)), false) = (record.rows.get(&keyed.first), is_of_another) {
         return Ok(line.clone());
     }
     let retry = last_try(parts, keyed)?;
-    let outcome = match own_attempt(parts, keyed, &keyed.key(retry))? {
+    let outcome = match own_attempt(&parts.api.facts, &parts.records, keyed, &keyed.key(retry))? {
         Some(attempt) => {
             let journal = parts.records.journal()?;
             let id = match attempt.state {
@@ -87,7 +92,7 @@ pub(crate) fn known_line(parts: &Parts, record: &BatchRecord, keyed: &KeyedRow) 
                 State::Refused | State::Abandoned => None,
             };
             let stored = id.as_deref().map(|id| journal.load_booking(id)).transpose()?.flatten();
-            booked_by(parts, &attempt, stored)
+            booked_by(&parts.api.facts, &parts.records, &attempt, stored)
                 .map_err(|error| error.idempotency_key(&attempt.idempotency_key))
         }
         None => Err(unsent()),
@@ -96,13 +101,18 @@ pub(crate) fn known_line(parts: &Parts, record: &BatchRecord, keyed: &KeyedRow) 
 }
 
 /// The booking that an attempt made, as the journal keeps it, or why there is none.
-fn booked_by(parts: &Parts, attempt: &Attempt, stored: Option<KeptBooking>) -> Result<Booking> {
+fn booked_by(
+    facts: &Facts,
+    records: &Records,
+    attempt: &Attempt,
+    stored: Option<KeptBooking>,
+) -> Result<Booking> {
     let unknown = || {
         let check = format!("check it: {}", resume_command(&attempt.idempotency_key));
         Error::new(Code::OutcomeUnknown, "the outcome is unknown: a booking may exist").hint(check)
     };
     Err(match (attempt.state, stored) {
-        (state, Some(stored)) => match refusal_of_kept(&parts.records, &parts.api.facts, &stored) {
+        (state, Some(stored)) => match refusal_of_kept(records, facts, &stored) {
             None if state == State::Resolved => return Ok(stored.booking),
             refusal => refusal.unwrap_or_else(unknown),
         },

@@ -287,7 +287,8 @@ impl BatchRun<'_> {
     async fn book_under(&self, keyed: &KeyedRow, retry: u32) -> Result<Option<Booking>> {
         let (Parts { api, records, ui, .. }, key) = (self.parts, keyed.key(retry));
         let journal = records.journal()?;
-        let attempt = own_attempt(self.parts, keyed, &key)?.filter(|it| journal.owns(it));
+        let attempt = own_attempt(&self.parts.api.facts, &self.parts.records, keyed, &key)?
+            .filter(|it| journal.owns(it));
         match &attempt {
             Some(attempt) if attempt.state == State::Abandoned => return Err(abandoned(attempt)),
             // What was refused is corrected, and a key is never used for another request.
@@ -296,7 +297,11 @@ impl BatchRun<'_> {
             }
             Some(attempt) => self.warn_of_other_fields(attempt, keyed),
             None if retry == 0 && keyed.row.idempotency_key.is_none() => {
-                if let Some(booking) = self.replaced.booking_of(self.parts, &keyed.row).await? {
+                if let Some(booking) = self
+                    .replaced
+                    .booking_of(&self.parts.api, &self.parts.records, &self.parts.ui, &keyed.row)
+                    .await?
+                {
                     return Ok(Some(booking));
                 }
             }

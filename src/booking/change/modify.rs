@@ -3,7 +3,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::send::{self, Sender};
-use crate::app::{Parts, Ui};
+use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::arguments::{ExtraFields, Zone};
 use crate::booking::book::offer;
 use crate::booking::book::review::costs;
@@ -104,9 +104,10 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, mut args: Args) -
     let party = known.as_ref().map(|known| changes.party_size.unwrap_or(known.head_count()));
     let party = party.unwrap_or_default();
     changes.datetime = match (&args.at, &known) {
-        (Some(when), Some(booking)) if !is_exact(when) => {
-            Some(new_time(parts, booking, when, args.zone.tz.as_ref(), party).await?)
-        }
+        (Some(when), Some(booking)) if !is_exact(when) => Some(
+            new_time(&parts.api, &parts.records, booking, when, args.zone.tz.as_ref(), party)
+                .await?,
+        ),
         (when, _) => {
             let moment = when.as_ref().and_then(When::exact);
             moment.map(|moment| mapping.wire_time(moment, None).into())
@@ -136,7 +137,7 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, mut args: Args) -
         return finish_changed(parts, before, change);
     }
     let slot = match (&known, &time) {
-        (Some(known), Some(time)) => slot_at(parts, known, time, party).await,
+        (Some(known), Some(time)) => slot_at(&parts.api, &parts.records, known, time, party).await,
         // More guests cost more by the terms of the same slot.
         (Some(known), None) => terms::kept_slot(&parts.records, known),
         (None, _) => None,
@@ -177,14 +178,15 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, mut args: Args) -
 
 /// The slot of a new time, with its terms. A change is not refused because it cannot be read.
 async fn slot_at(
-    parts: &Parts,
+    api: &Api,
+    records: &Records,
     booking: &Booking,
     time: &DocumentTime,
     party: u32,
 ) -> Option<Slot> {
-    let venue = LocatedVenue::of_id(&parts.records, booking.venue_id()?);
+    let venue = LocatedVenue::of_id(records, booking.venue_id()?);
     let (when, provider) = (When::of_document(time)?, booking.str("provider"));
-    let offer = offer::fetch_slots(&parts.api, &venue, &when, None, party, provider).await;
+    let offer = offer::fetch_slots(api, &venue, &when, None, party, provider).await;
     offer.ok()?.at_wanted().cloned()
 }
 
@@ -284,7 +286,8 @@ async fn confirm(
 
 /// The new time on the venue's clock: the slot's own time if one is offered then.
 async fn new_time(
-    Parts { api, records, .. }: &Parts,
+    api: &Api,
+    records: &Records,
     booking: &Booking,
     when: &When,
     zone: Option<&TimeZone>,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::find::pick;
 use super::watch::wait;
 use super::{finish, terms};
-use crate::app::{Parts, Records, Ui};
+use crate::app::{Facts, Parts, Records, Ui};
 use crate::journal::KeptBooking;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
@@ -130,18 +130,18 @@ async fn read(
         error.exit
     } else {
         finish::remember_shown(parts, &booking);
-        exit_of(parts, &booking, is_judged)
+        exit_of(&parts.api.facts, &parts.records, &parts.ui, &booking, is_judged)
     };
     Ok((booking, exit))
 }
 
 /// The exit code of a recorded booking if its status counts, 16 while its request is unresolved. A
 /// script's read opens no journal.
-fn exit_of(Parts { api, records, ui, .. }: &Parts, booking: &Booking, is_judged: bool) -> Exit {
+fn exit_of(facts: &Facts, records: &Records, ui: &Ui, booking: &Booking, is_judged: bool) -> Exit {
     if !is_judged {
         return Exit::Done;
     }
-    finish::warn_of_unknown_status(&api.facts, ui, booking);
+    finish::warn_of_unknown_status(facts, ui, booking);
     let recorded = || terms::find_recorded(records, booking.id());
     let is_marked = |it: KeptBooking| it.unresolved_key.is_some();
     match booking.exit_of_read() {
@@ -170,7 +170,9 @@ async fn show_timeline(parts: &Parts, args: &Args) -> Result<Exit> {
         Err(error) => (terms::find_recorded(&parts.records, id).map(|it| it.booking), Some(error)),
     };
     let rows = history::timeline(parts, id, booking.as_ref())?;
-    let exit = booking.as_ref().map(|it| exit_of(parts, it, args.exit_status));
+    let exit = booking
+        .as_ref()
+        .map(|it| exit_of(&parts.api.facts, &parts.records, &parts.ui, it, args.exit_status));
     let mut exit = exit.unwrap_or(Exit::Done);
     if let Some(error) = failed {
         if booking.is_none() && rows.is_empty() {
