@@ -297,12 +297,9 @@ impl BatchRun<'_> {
             }
             Some(attempt) => self.warn_of_other_fields(attempt, keyed),
             None if retry == 0 && keyed.row.idempotency_key.is_none() => {
-                if let Some(booking) = self
-                    .replaced
-                    .booking_of(&self.parts.api, &self.parts.records, &self.parts.ui, &keyed.row)
-                    .await?
-                {
-                    return Ok(Some(booking));
+                let known = self.replaced.booking_of(api, records, ui, &keyed.row).await?;
+                if known.is_some() {
+                    return Ok(known);
                 }
             }
             None => {}
