@@ -287,8 +287,7 @@ impl BatchRun<'_> {
     async fn book_under(&self, keyed: &KeyedRow, retry: u32) -> Result<Option<Booking>> {
         let (Parts { api, records, ui, .. }, key) = (self.parts, keyed.key(retry));
         let journal = records.journal()?;
-        let attempt = own_attempt(&self.parts.api.facts, &self.parts.records, keyed, &key)?
-            .filter(|it| journal.owns(it));
+        let attempt = own_attempt(&api.facts, records, keyed, &key)?.filter(|it| journal.owns(it));
         match &attempt {
             Some(attempt) if attempt.state == State::Abandoned => return Err(abandoned(attempt)),
             // What was refused is corrected, and a key is never used for another request.
