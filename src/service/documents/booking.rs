@@ -144,9 +144,9 @@ impl Booking {
         &self.id
     }
 
-    /// A field by its path, such as `customer.name`, as text. What stands where it should be, or an
-    /// object around it, and is neither, is not understood. A text in place of the guest is a name
-    /// if it has two words.
+    /// A field by its path, such as `customer.name`, as text. A list or an object in place of the text,
+    /// and a list in place of an object around it, are not understood. A text in place of the guest
+    /// is a name if it has two words.
     pub(crate) fn field(&self, path: &str) -> FieldValue<String> {
         let (mut value, mut names) = (self.value(), path.split('.'));
         while let Value::Object(inner) = value
@@ -155,14 +155,14 @@ impl Booking {
             value = inner.get(name).unwrap_or(&Value::Null);
         }
         let within = names.next();
-        let is_name = |it: &&str| it.contains(' ') && !it.contains(|it: char| it.is_ascii_digit());
-        if path.starts_with("customer.")
-            && let (Some(field), Some(name)) = (within, value.as_str().filter(is_name))
-        {
-            let is_own = field == "name";
-            return if is_own { FieldValue::Read(name.to_owned()) } else { FieldValue::Absent };
+        let is_text = !value.is_object() && !value.is_array();
+        if is_text && within.is_some() {
+            // A reference to the guest, such as an id, shows none of its fields.
+            let is_name =
+                |it: &&str| it.contains(' ') && !it.contains(|it: char| it.is_ascii_digit());
+            let name = value.as_str().filter(is_name).filter(|_| path == "customer.name");
+            return name.map_or(FieldValue::Absent, |it| FieldValue::Read(it.to_owned()));
         }
-        let is_text = within.is_none() && !value.is_object() && !value.is_array();
         FieldValue::from_value(Some(value), |it| is_text.then(|| plain(it)))
     }
 
