@@ -22,9 +22,9 @@ use crate::sandbox::wire::{IdKind, WireTime, without_nulls};
 const MOST_OF_BODY: usize = 64 * 1024;
 
 /// A booking request without a key: a finding, which outlives the request in the log.
-pub(crate) const NO_KEY: &str = "no_idempotency_key";
+pub(in super::super) const NO_KEY: &str = "no_idempotency_key";
 /// A key that was used before, with another booking request: a finding.
-pub(crate) const OTHER_BOOKING: &str = "key_for_another_booking";
+pub(in super::super) const OTHER_BOOKING: &str = "key_for_another_booking";
 
 #[derive(Default)]
 pub(crate) struct Exchange {
@@ -34,11 +34,11 @@ pub(crate) struct Exchange {
     /// When it was answered, by the sandbox's clock.
     pub(crate) at: Timestamp,
     /// When it came, in real time.
-    pub(crate) came: Timestamp,
-    pub(crate) duration: Duration,
+    pub(in super::super) came: Timestamp,
+    pub(in super::super) duration: Duration,
     /// How often the controls had changed something for its organization before it: what a test
     /// does then is no retry.
-    pub(crate) changes: u32,
+    pub(in super::super) changes: u32,
     pub(crate) method: Method,
     /// Path and query.
     pub(super) target: String,
@@ -47,11 +47,11 @@ pub(crate) struct Exchange {
     pub(crate) request: HttpMessage,
     pub(crate) response: HttpMessage,
     /// The organization of its key; `None` if the key was refused.
-    pub(crate) organization: Option<String>,
+    pub(in super::super) organization: Option<String>,
     /// `None` if no endpoint got it.
-    pub(crate) endpoint: Option<&'static Endpoint>,
+    pub(in super::super) endpoint: Option<&'static Endpoint>,
     /// The codes of what it shows of the report's situations. An endpoint's is its summary.
-    pub(crate) situations: Vec<String>,
+    pub(in super::super) situations: Vec<String>,
     refusal: Option<String>,
     fault: Option<Fault>,
 }
@@ -63,7 +63,7 @@ pub(crate) struct HttpMessage {
     /// Whether a value is not UTF-8, so that each byte of all of them became one character.
     pub(super) is_latin: bool,
     /// The first 64 KB.
-    pub(crate) body: Bytes,
+    pub(in super::super) body: Bytes,
     /// How many bytes the whole body has.
     pub(super) length: usize,
 }
@@ -87,12 +87,12 @@ impl HttpMessage {
     }
 
     /// Copies the beginning of a body of this length: a body belongs to its connection's buffer.
-    pub(crate) fn keep(&mut self, body: &Bytes, length: usize) {
+    pub(in super::super) fn keep(&mut self, body: &Bytes, length: usize) {
         self.body = Bytes::copy_from_slice(body.get(..MOST_OF_BODY).unwrap_or(body));
         self.length = length;
     }
 
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub(in super::super) fn header(&self, name: &str) -> Option<&str> {
         let (_, value) = self.headers().find(|(known, _)| *known == name)?;
         Some(value)
     }
@@ -131,7 +131,7 @@ impl HttpMessage {
 }
 
 impl Exchange {
-    pub(crate) fn from_request(request: &request::Parts) -> Self {
+    pub(in super::super) fn from_request(request: &request::Parts) -> Self {
         let path = request.uri.path();
         let target = request.uri.path_and_query();
         let mut exchange = Self {
@@ -146,7 +146,7 @@ impl Exchange {
         exchange
     }
 
-    pub(crate) fn answered(&mut self, head: &mut response::Parts) {
+    pub(in super::super) fn answered(&mut self, head: &mut response::Parts) {
         self.response.headers = HttpMessage::from_headers(&head.headers).headers;
         self.refusal = head.extensions.remove().map(|RefusalReason(why)| why);
         self.fault = head.extensions.remove();
@@ -192,29 +192,29 @@ impl Exchange {
     }
 
     /// Whether it asked for a booking, with a key that the sandbox knows.
-    pub(crate) fn is_create(&self) -> bool {
+    pub(in super::super) fn is_create(&self) -> bool {
         let scope = self.endpoint.and_then(|it| it.scope);
         self.status != 401 && scope == Some(BOOKINGS_CREATE)
     }
 
-    pub(crate) fn idempotency_key(&self) -> Option<&str> {
+    pub(in super::super) fn idempotency_key(&self) -> Option<&str> {
         Some(self.request.header("idempotency-key")?.trim()).filter(|it| !it.is_empty())
     }
 
     /// Whether its client cannot know what became of it.
-    pub(crate) fn is_in_doubt(&self) -> bool {
+    pub(in super::super) fn is_in_doubt(&self) -> bool {
         use FaultKind::{DropAfter, DropBefore, Garbage, Truncate};
         let fault = self.fault_kind();
         let is_lost = matches!(fault, Some(DropAfter | DropBefore | Garbage | Truncate));
         is_lost || self.status >= 500
     }
 
-    pub(crate) fn shows(&self, situation: &str) -> bool {
+    pub(in super::super) fn shows(&self, situation: &str) -> bool {
         self.situations.iter().any(|it| it == situation)
     }
 
     /// How long a fault delays its response, logged before: its client may not wait for it.
-    pub(crate) fn delay(&self) -> Duration {
+    pub(in super::super) fn delay(&self) -> Duration {
         self.fault.as_ref().and_then(|it| it.delay_ms).map_or(Duration::ZERO, Duration::from_millis)
     }
 
@@ -243,11 +243,11 @@ impl Exchange {
     }
 
     /// The bodies as JSON; null if they are none.
-    pub(crate) fn request_json(&self) -> Value {
+    pub(in super::super) fn request_json(&self) -> Value {
         serde_json::from_slice(&self.request.body).unwrap_or_default()
     }
 
-    pub(crate) fn answer_json(&self) -> Value {
+    pub(in super::super) fn answer_json(&self) -> Value {
         serde_json::from_slice(self.service_answer()).unwrap_or_default()
     }
 
@@ -256,7 +256,7 @@ impl Exchange {
         if self.fault_kind() == Some(FaultKind::Status) { &[] } else { &self.response.body }
     }
 
-    pub(crate) fn path(&self) -> &str {
+    pub(in super::super) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 
@@ -301,7 +301,7 @@ impl Exchange {
     }
 
     /// The booking in its path, or the one that it made.
-    pub(crate) fn booking(&self) -> Option<String> {
+    pub(in super::super) fn booking(&self) -> Option<String> {
         self.subject_id(IdKind::BOOKING, "/v1/bookings")
     }
 

@@ -58,7 +58,7 @@ impl ExchangeLog {
     }
 
     /// Numbers and stores a request. Those it displaces are judged with what followed.
-    pub(crate) fn keep(&self, mut exchange: Exchange) -> Arc<Exchange> {
+    pub(in super::super) fn keep(&self, mut exchange: Exchange) -> Arc<Exchange> {
         let mut stored = self.lock();
         stored.last += 1;
         exchange.number = stored.last;
@@ -89,14 +89,14 @@ impl ExchangeLog {
     }
 
     /// A control was called.
-    pub(crate) fn note(&self, control: &Exchange) {
+    pub(in super::super) fn note(&self, control: &Exchange) {
         if let Some(owner) = control.changes_for() {
             *self.lock().changes.entry(owner).or_default() += 1;
         }
     }
 
     /// Judges deleted deliveries, and a removed organization's requests with them.
-    pub(crate) fn forget(&self, organization: Option<&str>, deliveries: &[SentDelivery]) {
+    pub(in super::super) fn forget(&self, organization: Option<&str>, deliveries: &[SentDelivery]) {
         let mut stored = self.lock();
         let is_its = |it: &Arc<Exchange>| {
             organization.is_some() && it.organization.as_deref() == organization
@@ -109,7 +109,7 @@ impl ExchangeLog {
     }
 
     /// What is kept, oldest first; what all showed; and what judges it, unless there is no report.
-    pub(crate) fn all(&self) -> Option<(Vec<Arc<Exchange>>, Vec<Evidence>, Judge)> {
+    pub(in super::super) fn all(&self) -> Option<(Vec<Arc<Exchange>>, Vec<Evidence>, Judge)> {
         let stored = self.lock();
         let displayed = stored.displayed.iter().flat_map(|((owner, code), ids)| {
             ids.iter().map(|id| (owner.clone(), code.clone(), id.clone()))
@@ -117,7 +117,7 @@ impl ExchangeLog {
         Some((stored.exchanges.iter().cloned().collect(), displayed.collect(), stored.judge?))
     }
 
-    pub(crate) fn list(
+    pub(in super::super) fn list(
         &self,
         limit: usize,
         is_wanted: impl Fn(&Exchange) -> bool,
@@ -127,7 +127,7 @@ impl ExchangeLog {
         newest.take(limit).cloned().collect()
     }
 
-    pub(crate) fn numbered(&self, number: i64) -> Option<Arc<Exchange>> {
+    pub(in super::super) fn numbered(&self, number: i64) -> Option<Arc<Exchange>> {
         self.lock().exchanges.iter().rev().find(|it| it.number == number).cloned()
     }
 

@@ -39,7 +39,7 @@ impl Exchange {
     }
 
     /// The fields of its body and the parameters that are ignored.
-    pub(crate) fn unknown(&self, body: &Value) -> Vec<String> {
+    pub(in super::super) fn unknown(&self, body: &Value) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(endpoint) = self.endpoint {
             if let Some(known) = BODIES.get(endpoint.summary) {

@@ -29,7 +29,7 @@ const RULES: [Rule; 12] = [
     ("answer_sent_twice", "A one-time code or a payment answer is sent twice", "The first one may have counted: the second uses up a try or charges a card. Read the booking first.", "Continue", answered_twice),
     ("polling_too_fast", "A booking is read more often than the limit allows", "300 reads in 5 minutes are one a second, for all bookings together.", "Limits, 1", polled),
     ("slot_for_another_party", "A slot is booked for another party than it was offered for", "The venue offered the table for another number of guests.", "Slot", booked_for_others),
-    ("unknown_field", "A field or parameter that the service does not know", "The service ignores it, so what it was meant to do does not happen.", "Overview", |seen| seen.sent.iter().filter(|it| !it.exchange.unknown(it.body()).is_empty()).map(Sent::id).collect()),
+    ("unknown_field", "A field or parameter that the service does not know", "The service ignores it, so what it was meant to do does not happen.", "Overview", with_unknown_fields),
     ("unsigned_accepted", "The handler accepts a delivery without a signature", "Anyone who knows the address can report a booking as confirmed.", "Headers", |seen| accepted(seen, FaultKind::Unsigned)),
     ("old_accepted", "The handler accepts a delivery with an old signature", "A recorded delivery can be sent again by a stranger.", "Headers", |seen| accepted(seen, FaultKind::Old)),
     ("genuine_rejected", "The handler rejects each delivery, although its signature is valid", "It learns nothing. Verify the raw bytes of the body, with the organization's secret.", "Headers", rejected),
@@ -112,6 +112,10 @@ pub(super) fn findings(displayed: &mut HashMap<String, BTreeSet<String>>) -> Vec
         Some(Finding { code, title, why, section, requests, calls: BTreeMap::new() })
     });
     found.collect()
+}
+
+fn with_unknown_fields(seen: &Seen<'_>) -> Vec<String> {
+    seen.sent.iter().filter(|it| !it.exchange.unknown(it.body()).is_empty()).map(Sent::id).collect()
 }
 
 /// The pairs of a request that may be the first and a later one that shows that it is.
