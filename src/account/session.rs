@@ -145,13 +145,13 @@ async fn verify(parts @ Parts { api, records, ui, .. }: &Parts, args: Verify) ->
                 let note = format!("Session {session}{whose} is waiting for its code.");
                 ui.out.note(&note);
             }
-            one_time_code(&ask_code(&parts.api.facts, &parts.ui).await?, "--code")?
+            one_time_code(&ask_code(&api.facts, ui).await?, "--code")?
         }
     };
     let call = session::verify(&session, &code, api.facts.mapping())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
-        return preview(&parts.api.facts, &parts.ui, call);
+        return preview(&api.facts, ui, call);
     }
     api.facts.before_change()?;
     let document = send_once(api, &call).await?.document;
@@ -206,7 +206,7 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
     let id = locate_session(records, &args.session)?;
     let call = Call::delete(session::path(&id));
     if args.dry_run {
-        return preview(&parts.api.facts, &parts.ui, call);
+        return preview(&api.facts, ui, call);
     }
     api.facts.before_change()?;
     if !args.yes {
@@ -273,7 +273,7 @@ async fn connect(parts @ Parts { api, records, ui, .. }: &Parts, args: Connect) 
     let call = session::connect(&end_user, provider, phone, api.facts.mapping())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
-        return preview(&parts.api.facts, &parts.ui, call);
+        return preview(&api.facts, ui, call);
     }
     api.facts.before_change()?;
     let Answer { status, document, .. } = send_once(api, &call).await?;
@@ -313,8 +313,7 @@ async fn connect(parts @ Parts { api, records, ui, .. }: &Parts, args: Connect) 
                 format!("session {id} is waiting for its code"),
                 shell::command("session verify", &id, "--code CODE"),
             ));
-            let code =
-                ask_code(&parts.api.facts, &parts.ui).await.map_err(declined_to_interrupted)?;
+            let code = ask_code(&api.facts, ui).await.map_err(declined_to_interrupted)?;
             match send_once(api, &session::verify(&id, &code, api.facts.mapping())?).await {
                 Ok(answer) => return finish_verified(parts, answer.document, &id).await,
                 // The person may try again as long as the session accepts codes.

@@ -157,7 +157,7 @@ fn finish_recorded(
             show_command(id)
         ));
     }
-    warn_of_unknown_status(&parts.api.facts, &parts.ui, booking);
+    warn_of_unknown_status(&parts.api.facts, ui, booking);
     refusal.map_or(Ok(booking.exit()), Err)
 }
 

@@ -75,7 +75,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         providers: args.provider,
     };
     let query = SearchQuery::new(WriteKind::Search, &wish, args.extra.body()?);
-    let pages = pages::find_venues(&parts.api, &parts.records, &query, args.limit.get()).await?;
+    let pages = pages::find_venues(api, records, &query, args.limit.get()).await?;
     let venues = &pages.items;
     records.remember_rows(RecentList::Venues, venues.iter().map(Venue::id));
     let list = DocumentView(pages.document, |_| venues_page(venues));
@@ -133,7 +133,7 @@ pub(crate) struct SlotsArgs {
 
 pub(crate) async fn list_slots(parts: &Parts, args: SlotsArgs) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
-    let venue = pick::venue_or_pick(&parts.records, &parts.ui, args.venue.as_deref()).await?;
+    let venue = pick::venue_or_pick(records, ui, args.venue.as_deref()).await?;
     let at = args.at.unwrap_or(SlotsAt { when: When::now(), is_day: true });
     let search = offer::SlotSearch {
         api,

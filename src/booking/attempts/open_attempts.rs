@@ -145,7 +145,7 @@ pub(crate) async fn resolve_by_read(
 /// read, and else the request is sent again under its key, unless the guest has another booking and
 /// a person declines (17).
 pub(crate) async fn resume(parts @ Parts { api, .. }: &Parts, key: &str) -> Result<Booking> {
-    let mut attempt = find_attempt(&parts.api.facts, &parts.records, key)?;
+    let mut attempt = find_attempt(&api.facts, &parts.records, key)?;
     if !parts.records.journal()?.owns(&attempt) {
         return Err(another_account(&attempt));
     }
@@ -163,7 +163,7 @@ pub(crate) async fn resume(parts @ Parts { api, .. }: &Parts, key: &str) -> Resu
         let hint = format!("to abandon the request: {}", abandon_command(key));
         return Err(Error::journal(what).hint(hint).idempotency_key(key));
     }
-    if let Some(booking) = resolve_by_read(&parts.api, &parts.records, &attempt).await? {
+    if let Some(booking) = resolve_by_read(api, &parts.records, &attempt).await? {
         return Ok(booking);
     }
     api.facts.before_change()?;
@@ -192,7 +192,7 @@ pub(crate) async fn send_again(
         let is_own = |live: &KeptBooking| {
             live.booking.id() == own || live.idempotency_key.as_ref() == Some(key)
         };
-        let other = booked.for_guest_of(&parts.records, &parts.ui, &wish, is_own);
+        let other = booked.for_guest_of(&parts.records, ui, &wish, is_own);
         other.filter(|_| attempt.state != State::Resolved)
     };
     let can_ask = ui.prompter.interactive();

@@ -103,14 +103,7 @@ pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) 
     let text = read(from).await?;
     let mut rows = rows::read_rows(&file_name, &text, &args.ignore_columns)?;
     api.wait_for_rate_limits();
-    request::set_moments(
-        &parts.api,
-        &parts.records,
-        &mut rows,
-        args.zone.tz.as_ref(),
-        !args.results,
-    )
-    .await?;
+    request::set_moments(api, records, &mut rows, args.zone.tz.as_ref(), !args.results).await?;
     keys::refuse_twins(&rows, args.equal_rows || args.results)?;
     let rows = keys::keyed(rows, name, &api.facts.target().address());
     if args.dry_run {
@@ -146,7 +139,7 @@ pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) 
     let replaced = Replaced::find(parts, &record, &rows)?;
     // A text that lacks the rows of an earlier one may be another batch.
     if name.is_some() || !matches!(args.rows, Source::Stdin) {
-        replaced.warn_of_removed(&parts.records, &parts.ui, &rows)?;
+        replaced.warn_of_removed(records, &parts.ui, &rows)?;
     }
     let run = BatchRun {
         parts,
@@ -242,11 +235,10 @@ async fn read(from: Source) -> Result<String> {
 async fn show_requests(parts @ Parts { api, ui, .. }: &Parts, rows: &[KeyedRow]) -> Result<Exit> {
     api.wait_for_rate_limits();
     for keyed in rows {
-        let requested =
-            with_slot(&parts.api, &parts.records, &keyed.row).await.map_err(|mut error| {
-                error.message = format!("row {}: {}", keyed.row.number, error.message);
-                error
-            })?;
+        let requested = with_slot(api, &parts.records, &keyed.row).await.map_err(|mut error| {
+            error.message = format!("row {}: {}", keyed.row.number, error.message);
+            error
+        })?;
         let request = BookingRequest::new(api.facts.mapping(), requested, &serde_json::Map::new())?;
         let request = request_view(&api.facts, create_call(request.body, &keyed.key(0)));
         let number = keyed.row.number;

@@ -55,7 +55,7 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, args: Args) -> Re
     let fields = args.extra.body()?;
     let call = call.with_fields(&fields)?;
     if args.dry_run {
-        return finish::preview(&parts.api.facts, &parts.ui, call);
+        return finish::preview(&api.facts, ui, call);
     }
     let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
     let requested: Map<String, Value> = reason.into_iter().chain(fields).collect();
@@ -75,7 +75,7 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, args: Args) -> Re
             sender.change(call, "cancellation", is_done).await
         }
     };
-    let booking = sent.map_err(|error| pick::not_found(&parts.records, &parts.ui, id, error))?;
+    let booking = sent.map_err(|error| pick::not_found(&parts.records, ui, id, error))?;
     match booking.status() {
         Status::Confirmed => {
             let why = if booking.error_code() == UNSUPPORTED {

@@ -104,10 +104,9 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, mut args: Args) -
     let party = known.as_ref().map(|known| changes.party_size.unwrap_or(known.head_count()));
     let party = party.unwrap_or_default();
     changes.datetime = match (&args.at, &known) {
-        (Some(when), Some(booking)) if !is_exact(when) => Some(
-            new_time(&parts.api, &parts.records, booking, when, args.zone.tz.as_ref(), party)
-                .await?,
-        ),
+        (Some(when), Some(booking)) if !is_exact(when) => {
+            Some(new_time(api, &parts.records, booking, when, args.zone.tz.as_ref(), party).await?)
+        }
         (when, _) => {
             let moment = when.as_ref().and_then(When::exact);
             moment.map(|moment| mapping.wire_time(moment, None).into())
@@ -115,7 +114,7 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, mut args: Args) -
     };
     let call = changes.call(id, mapping)?.with_fields(&fields)?;
     if args.dry_run {
-        return finish::preview(&parts.api.facts, &parts.ui, call);
+        return finish::preview(&api.facts, ui, call);
     }
     let mut requested = changes.body();
     requested.extend(fields);
@@ -137,14 +136,14 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, mut args: Args) -
         return finish_changed(parts, before, change);
     }
     let slot = match (&known, &time) {
-        (Some(known), Some(time)) => slot_at(&parts.api, &parts.records, known, time, party).await,
+        (Some(known), Some(time)) => slot_at(api, &parts.records, known, time, party).await,
         // More guests cost more by the terms of the same slot.
         (Some(known), None) => terms::kept_slot(&parts.records, known),
         (None, _) => None,
     };
     let terms = match &known {
         Some(known) if time.is_none() => {
-            Some(terms::cost_now(&parts.api.facts, &parts.records, known, party))
+            Some(terms::cost_now(&api.facts, &parts.records, known, party))
         }
         _ => terms::cancellation_cost(&api.facts, None, slot.as_ref(), party),
     };
@@ -171,7 +170,7 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, mut args: Args) -
             let free = shell::command("slots", &venue, &shell::flag("--at", &plain(at)));
             return error.hint(format!("to see free times: {free}"));
         }
-        pick::not_found(&parts.records, &parts.ui, id, error)
+        pick::not_found(&parts.records, ui, id, error)
     })?;
     finish_changed(parts, &booking, change)
 }

@@ -44,7 +44,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(parts @ Parts { records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let forgotten = if let Some(before) = &args.before {
-        forget_until(&parts.api, &parts.records, &parts.ui, last_before(before)?, args.yes).await?
+        forget_until(&parts.api, records, ui, last_before(before)?, args.yes).await?
     } else if let Some(guest) = args.guest {
         forget_guest(parts, guest, args.yes).await?
     } else {
@@ -61,10 +61,10 @@ pub(crate) async fn run(parts @ Parts { records, ui, .. }: &Parts, args: Args) -
         }
         // Scripts have done without a question from the start.
         let asks = ui.prompter.interactive() && !args.yes;
-        forget_each(&parts.api.facts, &parts.records, &parts.ui, &ids, asks).await?
+        forget_each(&parts.api.facts, records, ui, &ids, asks).await?
     };
     // Done even if nothing was deleted, because an earlier rewrite may have been interrupted.
-    leave_nothing(&parts.api, &parts.ui, &parts.settings).await?;
+    leave_nothing(&parts.api, ui, &parts.settings).await?;
     let Forgotten { count, unresolved } = forgotten;
     let document = json!({"forgotten": count, "unresolved": unresolved});
     let page = |_: &Document| {

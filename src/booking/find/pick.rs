@@ -88,7 +88,7 @@ pub(crate) async fn booking_or_pick(
                 found = stored(parts, Some(&id))?.stored;
             }
             if found.is_empty() {
-                return Err(not_found(&parts.records, &parts.ui, &id, error));
+                return Err(not_found(records, ui, &id, error));
             }
             if let [one] = &found[..]
                 && records.only_reads

@@ -69,11 +69,7 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, args: Args) -> Re
         let answer = given.ok_or_else(|| {
             Error::usage("--dry-run needs an answer to show").hint(WAYS_TO_ANSWER)
         })?;
-        return finish::preview(
-            &parts.api.facts,
-            &parts.ui,
-            answer::call_of(api, &named.id, &answer).await?,
-        );
+        return finish::preview(&api.facts, ui, answer::call_of(api, &named.id, &answer).await?);
     }
     api.facts.before_change()?;
     let interactive = ui.prompter.interactive();

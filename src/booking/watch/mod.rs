@@ -81,25 +81,22 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         };
         in_flight(format!("booking {id} was not read, and nothing was changed"));
         let limits = (settings.timeout.unwrap_or(LONGEST), beside);
-        let watched =
-            wait::until(&parts.api, &parts.ui, &id, known, limits, |booking, left, is_new| {
-                if is_new {
-                    let view = finish::booking_view(parts, booking);
-                    match beside {
-                        1 => ui.out.emit_line(&view)?,
-                        _ => ui.out.emit_line(&BookingLine(view))?,
-                    };
-                    finish::remember_shown(parts, booking);
-                }
-                let status = booking.status();
-                in_flight(format!("booking {id} has status {status}"));
-                let left = in_units(left.as_secs());
-                progress.say(&format!("{status}; watching for up to {left} more"));
-                Ok(is_reached(&status, &until) || ends(&status, &until))
-            });
-        let booking = watched
-            .await
-            .map_err(|error| pick::not_found(&parts.records, &parts.ui, &id, error))?;
+        let watched = wait::until(api, ui, &id, known, limits, |booking, left, is_new| {
+            if is_new {
+                let view = finish::booking_view(parts, booking);
+                match beside {
+                    1 => ui.out.emit_line(&view)?,
+                    _ => ui.out.emit_line(&BookingLine(view))?,
+                };
+                finish::remember_shown(parts, booking);
+            }
+            let status = booking.status();
+            in_flight(format!("booking {id} has status {status}"));
+            let left = in_units(left.as_secs());
+            progress.say(&format!("{status}; watching for up to {left} more"));
+            Ok(is_reached(&status, &until) || ends(&status, &until))
+        });
+        let booking = watched.await.map_err(|error| pick::not_found(records, ui, &id, error))?;
         let status = booking.status();
         if is_reached(&status, &until) {
             return Ok(Exit::Done);
@@ -112,7 +109,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
             // A confirmed one can still be cancelled.
             return Ok(Exit::Processing);
         }
-        finish::warn_of_unknown_status(&parts.api.facts, &parts.ui, &booking);
+        finish::warn_of_unknown_status(&api.facts, ui, &booking);
         Ok(booking.exit_of_read())
     };
     let watched = join_all(named.into_iter().map(watch)).await;

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let key_header = &api.facts.dialect().auth_header;
     let is_key = |(name, _): &(String, String)| name.eq_ignore_ascii_case(key_header);
     if args.headers.iter().any(is_key) {
@@ -90,7 +90,7 @@ pub(crate) async fn run(parts @ Parts { api, ui, .. }: &Parts, args: Args) -> Re
     let mut call =
         Call { method: args.method, path, body: content, headers: args.headers, ..Call::default() };
     if args.dry_run {
-        return preview(&parts.api.facts, &parts.ui, call);
+        return preview(&api.facts, ui, call);
     }
     if call.is_write() && call.is_of_a_sandbox() {
         call.is_control = api.is_sandbox().await;
