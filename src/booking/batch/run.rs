@@ -22,7 +22,7 @@ use crate::journal::recent::RecentSlot;
 use crate::journal::{
     Attempt, BatchRecord, KeptBooking, KeyOrigin, LONGEST_LEASE, RowLine, State, abandoned,
 };
-use crate::json::{Document, plain};
+use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
 use crate::service::documents::{Booking, Status};
@@ -394,18 +394,6 @@ impl BatchRun<'_> {
         Err(error.idempotency_key(key))
     }
 
-    /// Whether a row that was sent just now was answered with a booking that is not understood.
-    fn is_misread(&self, key: &str) -> Result<bool> {
-        let journal = self.parts.records.journal()?;
-        let Some(stored) =
-            journal.marked(key)?.map(|id| journal.load_booking(&id)).transpose()?.flatten()
-        else {
-            return Ok(false);
-        };
-        let verdict = verdict::of_known(&self.parts.records, &stored.wish(), &stored.booking);
-        Ok(verdict.setting.is_some())
-    }
-
     async fn send(
         &self,
         keyed: &KeyedRow,
@@ -426,24 +414,13 @@ impl BatchRun<'_> {
             false => KeyOrigin::Derived { allow_duplicate },
         };
         let created = create_booking(self.parts, key, origin, request).await;
-        if let Err(error) = &created
-            && error.exit == Exit::OutcomeUnknown
-            && (self.is_unreadable(keyed, error) || self.is_misread(key)?)
-        {
-            let last = before.and_then(|it| it.runs.last()?.http_status);
-            let was_so = matches!(last, Some(200..=299));
-            self.origin.set(if was_so { Origin::Known } else { Origin::Misread });
-        }
-        created
-    }
-
-    /// Whether a request succeeded, and its response is no booking.
-    fn is_unreadable(&self, keyed: &KeyedRow, error: &Error) -> bool {
-        let is_booking = |body: &Document| {
-            let read = self.parts.api.facts.mapping().booking(body.clone(), true);
-            let wish = keyed.row.wish();
-            read.is_ok_and(|it| verdict::is_booking(&self.parts.records, &wish, &it.item))
-        };
-        matches!(error.http_status, Some(200..=299)) && !error.body.as_ref().is_some_and(is_booking)
+        created.map_err(|it| {
+            if it.is_misread && it.error.exit == Exit::OutcomeUnknown {
+                let last = before.and_then(|it| it.runs.last()?.http_status);
+                let was_so = matches!(last, Some(200..=299));
+                self.origin.set(if was_so { Origin::Known } else { Origin::Misread });
+            }
+            it.error
+        })
     }
 }

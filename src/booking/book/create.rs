@@ -35,6 +35,20 @@ pub(crate) struct CreatedBooking {
     pub(crate) existed_before: bool,
 }
 
+/// Why there is no booking.
+pub(crate) struct NotCreated {
+    pub(crate) error: Error,
+    /// Whether a 2xx is no booking that can be read or compared: the service would answer the next
+    /// request just so.
+    pub(crate) is_misread: bool,
+}
+
+impl From<Error> for NotCreated {
+    fn from(error: Error) -> Self {
+        NotCreated { error, is_misread: false }
+    }
+}
+
 pub(crate) fn attempt_request(attempt: &Attempt) -> BookingRequest {
     BookingRequest::sent_before(attempt.request.body.clone(), attempt.canonical().clone())
 }
@@ -46,7 +60,7 @@ pub(crate) async fn create_and_tell(
     origin: KeyOrigin,
     request: BookingRequest,
 ) -> Result<Booking> {
-    let made = create_booking(parts, key, origin, request).await?;
+    let made = create_booking(parts, key, origin, request).await.map_err(|it| it.error)?;
     if made.existed_before {
         parts.ui.out.note(&format!(
             "Booking {} was already made with this idempotency key.",
@@ -67,7 +81,7 @@ pub(crate) async fn create_booking(
     key: &str,
     origin: KeyOrigin,
     request: BookingRequest,
-) -> Result<CreatedBooking> {
+) -> Result<CreatedBooking, NotCreated> {
     api.client()?;
     let mut sender = BookingSender {
         parts,
@@ -114,12 +128,14 @@ pub(crate) async fn create_booking(
         }
         // The end is recorded before the wait, so an interrupt adds no doubt.
         let is_open_conflict = failure.is_open_conflict();
+        let is_misread = matches!(failure.status(), Some(200..=299));
         let waited = api.pause_for_rate_limit(failure, &sender.call, left);
-        max_wait = waited.await.map_err(|error| match sender.stopped(error) {
-            error if is_open_conflict => {
-                still_conflicting(key, error, earlier, api.facts.mapping())
+        max_wait = waited.await.map_err(|error| {
+            let mut error = sender.stopped(error);
+            if is_open_conflict {
+                error = still_conflicting(key, error, earlier, api.facts.mapping());
             }
-            error => error,
+            NotCreated { error, is_misread }
         })?;
     }
 }
@@ -302,17 +318,16 @@ impl BookingSender<'_> {
     }
 
     /// Judges a 2xx: it is either the requested booking, or an error.
-    fn judge_response(&self, run: &Run, answer: Answer) -> Result<CreatedBooking> {
+    fn judge_response(&self, run: &Run, answer: Answer) -> Result<CreatedBooking, NotCreated> {
         let (status, wish) = (answer.status, self.wish());
         let read = self.parts.api.booking_in(answer.document, run.left_at, true);
         let booking = match read.and_then(|booking| certain(&self.parts.records, &wish, booking)) {
             Ok(booking) => booking,
             Err(why) => {
                 self.end_run(run, TryResult::NoProof, (Some(status), None), None);
-                return Err(into_outcome_unknown(
-                    self.key,
-                    Failure::no_booking(status, why).into_error(&self.call),
-                ));
+                let error = Failure::no_booking(status, why).into_error(&self.call);
+                let error = into_outcome_unknown(self.key, error);
+                return Err(NotCreated { error, is_misread: true });
             }
         };
         let known = self.known_booking.as_deref().filter(|_| run.earlier == Earlier::Booked);
@@ -354,7 +369,7 @@ impl BookingSender<'_> {
                         let (known, id) = (show_command(known), show_command(id));
                         let error = Error::new(Code::OutcomeUnknown, what).body(booking.document);
                         let hint = format!("see both: {known}; {id}");
-                        return Err(error.hint(hint).idempotency_key(self.key));
+                        return Err(error.hint(hint).idempotency_key(self.key).into());
                     }
                     self.parts.ui.out.warn(&what);
                 }
@@ -392,7 +407,8 @@ impl BookingSender<'_> {
         };
         error.http_status = Some(status);
         error.request = Some(self.call.name());
-        Err(error.body(booking.document))
+        let is_misread = verdict.setting.is_some();
+        Err(NotCreated { error: error.body(booking.document), is_misread })
     }
 
     /// The error that ends the command while no run of it is under way. The journal says whether
