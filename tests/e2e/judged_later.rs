@@ -211,6 +211,7 @@ fn timeline_compares_what_was_seen_as_the_others_do() {
         (json!({"datetime": "Friday"}), json!({}), 2),
         (json!({}), json!({"customer": {"name": "Eve"}, "venue_id": "ven_2"}), 1),
         (json!({"end_user": "u_eve", "payment_collection": "card"}), json!({}), 2),
+        (json!({"end_user": {"id": "u"}}), json!({"end_user": {"id": "u"}}), 1),
     ] {
         let (first, second, known) = (booking(&shown), booking(&more), known.clone());
         let (_server, home) = served(move |request| {

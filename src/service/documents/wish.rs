@@ -81,6 +81,8 @@ impl Wish {
     /// Takes from a newer one what is new in it, and the objects with `changes`.
     pub(crate) fn update(&mut self, newer: Wish, changes: &Map<String, Value>) {
         let root = |field: &str| field.split('.').next().map(str::to_owned);
+        // What was a text may be an object by now.
+        self.0.retain(|(name, _)| !changes.contains_key(name));
         for (field, value) in newer.0 {
             let is_changed = changes.keys().any(|it| root(it) == root(&field));
             if is_changed || self.get(&field).is_none() {
