@@ -118,19 +118,21 @@ pub(crate) fn store_and_judge(records: &Records, booking: &Booking) -> Verdict {
 }
 
 /// Stores a booking that a command is about, for `@last` too.
-fn keep(records: &Records, ui: &Ui, booking: &Booking, accepted: &Accepted) -> Vec<Compared> {
+fn keep(
+    records: &Records,
+    ui: &Ui,
+    booking: &Booking,
+    accepted: &Accepted,
+) -> (Vec<Compared>, Result<()>) {
     let has_record = records.has_journal() || ui.out.is_human();
     records.remember_last(RecentList::LastBooking, booking.id());
-    if has_record { store(records, booking, accepted).0 } else { Vec::new() }
+    if has_record { store(records, booking, accepted) } else { (Vec::new(), Ok(())) }
 }
 
 /// The same, and says how it differs from what was asked for.
 pub(crate) fn record(parts: &Parts, booking: &Booking) {
-    tell_differences(
-        &parts.ui,
-        booking,
-        &keep(&parts.records, &parts.ui, booking, &Accepted::default()),
-    );
+    let (found, _) = keep(&parts.records, &parts.ui, booking, &Accepted::default());
+    tell_differences(&parts.ui, booking, &found);
 }
 
 /// Ends a command that wrote: writes a booking, and returns the exit code of its status. It exists
@@ -209,7 +211,7 @@ pub(crate) fn request_view(facts: &Facts, call: Call) -> RequestView {
 /// script books elsewhere, so that a booking that is another one than was asked for ends with 16.
 /// Its details may stand on the screen above.
 pub(crate) fn finish_created(parts: &Parts, booking: &Booking, is_on_screen: bool) -> Result<Exit> {
-    let recorded = keep(&parts.records, &parts.ui, booking, &Accepted::default());
+    let (recorded, _) = keep(&parts.records, &parts.ui, booking, &Accepted::default());
     let verdict = of_create(booking, &recorded, true);
     tell(&parts.api.facts, &parts.ui, &verdict, "");
     let mut refused = refusal(&parts.api.facts, booking, &verdict);
@@ -311,7 +313,11 @@ pub(crate) fn finish_changed(parts: &Parts, booking: &Booking, change: Change<'_
         let is_moved = accepted.changes.contains_key("datetime");
         accepted.terms = change.slot.filter(|_| is_moved).map(|slot| slot.value.clone());
     }
-    let recorded = keep(&parts.records, &parts.ui, booking, &accepted);
+    let (recorded, stored) = keep(&parts.records, &parts.ui, booking, &accepted);
+    if let Err(error) = stored {
+        let what = "the change was made, but could not be saved in the journal";
+        parts.ui.out.warn(&format!("{what}: {}", error.message));
+    }
     let moved = change.moved(&parts.records, booking);
     let mut doubted: Vec<Compared> = recorded.iter().chain(&moved).cloned().collect();
     let is_differing = |it: &Compared| matches!(it.agreement, Agreement::Differs(_));

@@ -1,6 +1,6 @@
 //! The rows of batches: which rows a batch had at its starts, and their results as printed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
@@ -70,23 +70,30 @@ impl Journal {
         })
     }
 
-    /// Adds the rows of a batch that starts, and removes those that are `over`. The results of rows
-    /// that it had before stay until there are new ones.
+    /// Adds the rows of a batch that starts. Removes those that were not sent and that it has no
+    /// more if it `replaces` what it had: an earlier start that still runs does not send them.
+    /// The results of rows that it had before stay until there are new ones.
     pub(crate) fn begin_batch(
         &self,
         batch: &str,
-        row_keys: &[&str],
-        over: &[String],
+        row_keys: &HashSet<&str>,
+        replaces: bool,
     ) -> Result<()> {
-        const REMOVE: &str =
-            "DELETE FROM batch_rows WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
+        const KNOWN: &str = "SELECT row_key FROM batch_rows WHERE origin = ?1 AND batch = ?2 ORDER BY row_key FOR UPDATE";
+        const REMOVE_UNSENT: &str =
+            "DELETE FROM batch_rows WHERE origin = ?1 AND batch = ?2 AND row_key = ?3
+            AND NOT EXISTS (SELECT 1 FROM attempts WHERE idempotency_key = ?3)";
         const ADD: &str = "INSERT INTO batch_rows (origin, batch, row_key, seen_at)
             VALUES (?1, ?2, ?3, ?4) ON CONFLICT (origin, batch, row_key) DO ";
         let (row, whole) = (format!("{ADD} NOTHING"), format!("{ADD} UPDATE SET exit_code = NULL"));
         let now = Timestamp::now().to_string();
         self.write(|statements, scope| {
-            for key in over {
-                statements.execute_deferred(REMOVE, values![&scope.origin, batch, key])?;
+            for row in statements.query(KNOWN, values![&scope.origin, batch])? {
+                let key: String = row.get("row_key")?;
+                if replaces && key != WHOLE && !row_keys.contains(&*key) {
+                    let unsent = values![&scope.origin, batch, key];
+                    statements.execute_deferred(REMOVE_UNSENT, unsent)?;
+                }
             }
             for key in row_keys {
                 statements.execute_deferred(&row, values![&scope.origin, batch, *key, &now])?;
@@ -118,13 +125,31 @@ impl Journal {
         })
     }
 
-    pub(crate) fn end_batch(&self, batch: &str, exit: Exit) -> Result<()> {
+    /// Stores how a start ended, and removes the rows that are `over`.
+    pub(crate) fn end_batch(&self, batch: &str, exit: Exit, over: &[String]) -> Result<()> {
+        const REMOVE: &str =
+            "DELETE FROM batch_rows WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
         let end = "UPDATE batch_rows SET exit_code = ?4 WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
         let code = u32::from(exit.code());
         self.write(|statements, scope| {
+            for key in over {
+                statements.execute_deferred(REMOVE, values![&scope.origin, batch, key])?;
+            }
             statements.execute_deferred(end, values![&scope.origin, batch, WHOLE, code]).map(drop)
         })
     }
+}
+
+/// Whether a batch has a row. A start that removes it waits for the end of the transaction.
+pub(super) fn has_row(
+    statements: &dyn Sql,
+    scope: &Scope,
+    batch: &str,
+    row_key: &str,
+) -> SqlResult<bool> {
+    let query =
+        "SELECT 1 FROM batch_rows WHERE origin = ?1 AND batch = ?2 AND row_key = ?3 FOR UPDATE";
+    Ok(statements.first(query, values![&scope.origin, batch, row_key])?.is_some())
 }
 
 /// Copies a row of another journal, unless what is known here is as new. The result of a booking

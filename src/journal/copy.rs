@@ -128,7 +128,7 @@ mod tests {
         let made = json!({"id": "bk_1", "status": "confirmed"});
         let made = crate::service::documents::booking::Booking::from_document(made.into()).unwrap();
         laptop.end_booked(&run, &made, 201).unwrap();
-        laptop.begin_batch("friday", &["r1", "r2"], &[]).unwrap();
+        laptop.begin_batch("friday", &["r1", "r2"].into(), true).unwrap();
         let line = RowLine {
             idempotency_key: "order-1".to_owned(),
             exit: Exit::Done,
@@ -136,7 +136,7 @@ mod tests {
             error: None,
         };
         laptop.end_row("friday", "r1", &line).unwrap();
-        laptop.end_batch("friday", Exit::PartialBatch).unwrap();
+        laptop.end_batch("friday", Exit::PartialBatch, &[]).unwrap();
         let write = |outcome: &str| BookingWrite {
             sent_at: "2026-11-28T03:00:00Z".parse().unwrap(),
             kind: "cancel".to_owned(),

@@ -11,7 +11,7 @@ use super::protocol::{Attempt, End, Forbidden, begin, end};
 use super::runs::{Earlier, Outcome, Run, State};
 use super::scope::Scope;
 use super::wish::RecordedRequest;
-use super::{Journal, bookings, guests};
+use super::{Journal, batch_rows, bookings, guests};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
 use crate::platform::sql::{Sql, SqlResult, values};
@@ -83,6 +83,8 @@ pub(crate) struct Intent<'a> {
     pub(crate) reopens: bool,
     /// The name of the rate limit that the request counts towards, and the service's clock.
     pub(crate) counted_in: Option<(&'a str, ServiceClock<'a>)>,
+    /// The batch that must still have the row, and the row's first key.
+    pub(crate) row: Option<(&'a str, &'a str)>,
 }
 
 impl Journal {
@@ -153,6 +155,12 @@ impl Intent<'_> {
         is_shared: bool,
         token: &str,
     ) -> SqlResult<BeginOutcome> {
+        if let Some((batch, row_key)) = self.row
+            && !batch_rows::has_row(statements, scope, batch, row_key)?
+        {
+            let what = "the batch was started again without this row; nothing was sent";
+            return Ok(BeginOutcome::Refused(Box::new(Error::new(Code::Unsent, what))));
+        }
         let known = load_for_update(statements, self.key)?;
         if let Some(known) = known.as_ref().filter(|it| it.state == State::Abandoned)
             && !self.reopens

@@ -71,6 +71,7 @@ impl Journal {
             allow_duplicate: true,
             reopens: true,
             counted_in: None,
+            row: None,
         });
         match begun? {
             BeginOutcome::Refused(refused) => Err(*refused),

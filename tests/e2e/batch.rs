@@ -208,7 +208,8 @@ fn corrected_row_is_not_booked_beside_what_it_was() {
     run(&guest("1", "19:30"), &[], 0);
     run(&guest("2", "20:00"), &[], 0);
     let own = guest("2", "20:30").replacen('{', "{\"idempotency_key\":\"k\",", 1);
-    run(&own, &[], 0);
+    let warned = run(&own, &["-q"], 0).says("row 1: this guest already has a booking");
+    warned.says("Sat 9 Jan 2038, 20:00 (+00:00)), which stands");
     assert_eq!(served.bookings().len(), 7);
     home.fault("POST /v1/bookings", "drop_before", 3);
     run(&row(9, "Ada Byron").to_string(), &[], 18);

@@ -136,9 +136,13 @@ pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) 
     api.facts.before_change()?;
     let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
     open_attempts::warn_of_open_attempts(parts, &mine).await?;
-    let replaced = Replaced::find(parts, &record, &rows)?;
-    // A text that lacks the rows of an earlier one may be another batch.
-    if name.is_some() || !matches!(args.rows, Source::Stdin) {
+    let is_one = name.is_some() || !matches!(args.rows, Source::Stdin);
+    let first: HashSet<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
+    let journal = records.journal()?;
+    journal.begin_batch(&batch, &first, is_one)?;
+    // What an earlier start has sent by now; it sends no more of the rows that are gone.
+    let replaced = Replaced::find(parts, &record, &first)?;
+    if is_one {
         replaced.warn_of_removed(records, &parts.ui, &rows)?;
     }
     let run = BatchRun {
@@ -147,16 +151,15 @@ pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) 
         args: &args,
         again: again(&api.facts, &args),
         batch: &batch,
+        is_one,
         record: &record,
         replaced,
         origin: Cell::default(),
     };
     run.ask_about_same_guests(&mine, args.yes).await?;
-    let journal = records.journal()?;
-    let first: Vec<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
-    journal.begin_batch(&batch, &first, &run.replaced.over)?;
     let ended = run.run(emit).await;
-    let _ = journal.end_batch(&batch, ended.as_ref().map_or_else(|error| error.exit, |exit| *exit));
+    let exit = ended.as_ref().map_or_else(|error| error.exit, |exit| *exit);
+    let _ = journal.end_batch(&batch, exit, &run.replaced.over);
     ended
 }
 

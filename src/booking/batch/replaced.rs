@@ -31,8 +31,11 @@ pub(crate) struct Replaced {
 }
 
 impl Replaced {
-    pub(crate) fn find(parts: &Parts, record: &BatchRecord, rows: &[KeyedRow]) -> Result<Self> {
-        let present: HashSet<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
+    pub(crate) fn find(
+        parts: &Parts,
+        record: &BatchRecord,
+        present: &HashSet<&str>,
+    ) -> Result<Self> {
         let (journal, now) = (parts.records.journal()?, parts.api.facts.now()?);
         let mut replaced = Replaced::default();
         for first in record.rows.keys().filter(|first| !present.contains(first.as_str())) {
@@ -57,7 +60,8 @@ impl Replaced {
 
     /// What a row that was not sent yet was before it was corrected.
     pub(super) fn before(&self, records: &Records, row: &BatchRow) -> Vec<&Attempt> {
-        if self.attempts.is_empty() {
+        // A key of its own books a row all the same.
+        if self.attempts.is_empty() || row.idempotency_key.is_some() {
             return Vec::new();
         }
         let wish = row.wish();

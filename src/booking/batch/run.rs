@@ -42,7 +42,9 @@ pub(crate) struct BatchRun<'a> {
     pub(crate) again: String,
     /// The batch in the journal: its name, or the path of its file.
     pub(crate) batch: &'a str,
-    /// What the journal has of it.
+    /// Whether each start has all rows of it: what comes without a name may be another batch.
+    pub(crate) is_one: bool,
+    /// What the journal had of it before this start.
     pub(crate) record: &'a BatchRecord,
     pub(crate) replaced: Replaced,
     pub(crate) origin: Cell<Origin>,
@@ -295,7 +297,7 @@ impl BatchRun<'_> {
                 return Ok(None);
             }
             Some(attempt) => self.warn_of_other_fields(attempt, keyed),
-            None if retry == 0 && keyed.row.idempotency_key.is_none() => {
+            None if retry == 0 => {
                 let known = self.replaced.booking_of(api, records, ui, &keyed.row).await?;
                 if known.is_some() {
                     return Ok(known);
@@ -413,7 +415,8 @@ impl BatchRun<'_> {
             true => KeyOrigin::Caller,
             false => KeyOrigin::Derived { allow_duplicate },
         };
-        let created = create_booking(self.parts, key, origin, request).await;
+        let row = self.is_one.then_some((self.batch, keyed.first.as_str()));
+        let created = create_booking(self.parts, key, origin, request, row).await;
         created.map_err(|it| {
             if it.is_misread && it.error.exit == Exit::OutcomeUnknown {
                 let last = before.and_then(|it| it.runs.last()?.http_status);

@@ -60,7 +60,7 @@ pub(crate) async fn create_and_tell(
     origin: KeyOrigin,
     request: BookingRequest,
 ) -> Result<Booking> {
-    let made = create_booking(parts, key, origin, request).await.map_err(|it| it.error)?;
+    let made = create_booking(parts, key, origin, request, None).await.map_err(|it| it.error)?;
     if made.existed_before {
         parts.ui.out.note(&format!(
             "Booking {} was already made with this idempotency key.",
@@ -75,12 +75,14 @@ pub(crate) async fn create_and_tell(
 ///
 /// If this run or another run of the attempt may have booked, the error says so (16, or 9 if a rate
 /// limit was met last) and names the command that finds out. A booking for something else is an
-/// error too: 7 if the caller's key had it before, else 16.
+/// error too: 7 if the caller's key had it before, else 16. A `row` of a batch, which is that and the
+/// row's first key, is sent while the batch has it.
 pub(crate) async fn create_booking(
     parts @ Parts { api, .. }: &Parts,
     key: &str,
     origin: KeyOrigin,
     request: BookingRequest,
+    row: Option<(&str, &str)>,
 ) -> Result<CreatedBooking, NotCreated> {
     api.client()?;
     let mut sender = BookingSender {
@@ -90,6 +92,7 @@ pub(crate) async fn create_booking(
         request: RecordedRequest::new(&request.body, &request.requested),
         reopens: origin == KeyOrigin::Caller && !request.is_row,
         call: request.call(key),
+        row,
         known_booking: None,
         is_unresolved: false,
         is_rejected: false,
@@ -155,6 +158,7 @@ struct BookingSender<'a> {
     key: &'a str,
     origin: KeyOrigin,
     call: Call,
+    row: Option<(&'a str, &'a str)>,
     request: RecordedRequest,
     /// The id of the booking that an earlier run of this attempt made.
     known_booking: Option<String>,
@@ -227,6 +231,7 @@ impl BookingSender<'_> {
                 allow_duplicate: self.origin.allow_duplicate(),
                 reopens: self.reopens,
                 counted_in,
+                row: self.row,
             })?;
             match begun {
                 BeginOutcome::Run { run, earlier, known } => {

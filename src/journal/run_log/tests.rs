@@ -80,6 +80,7 @@ fn open_attempt_blocks_the_same_booking_under_another_key() {
             allow_duplicate,
             reopens: false,
             counted_in: None,
+            row: None,
         });
         match begun.unwrap() {
             BeginOutcome::Run { .. } => None,
