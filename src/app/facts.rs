@@ -215,6 +215,24 @@ impl Facts {
         Ok(ahead(self.skew.get().filter(is_moved).unwrap_or(known)))
     }
 
+    /// A time of this computer by the service's clock, as far as that is known.
+    pub(crate) fn by_service(&self, ours: Timestamp) -> Timestamp {
+        let skew = self.skew.get().unwrap_or_default();
+        ours.saturating_add(skew).unwrap_or(ours)
+    }
+
+    /// Whether a time that the service shows is before `since` by more than its clocks may differ.
+    /// One that does not show its clock is compared with ours, which may be wrong by hours.
+    pub(crate) fn is_before(
+        &self,
+        shown: Timestamp,
+        since: Timestamp,
+        clocks: SignedDuration,
+    ) -> bool {
+        let margin = self.skew.get().map_or(SignedDuration::from_hours(24), |_| clocks);
+        since.duration_since(shown) > margin
+    }
+
     /// The time to show: by this computer's clock if the service's cannot be read.
     pub(crate) fn service_now(&self) -> Timestamp {
         self.now().unwrap_or_else(|_| Timestamp::now())

@@ -1,6 +1,7 @@
 //! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit
 //! code. Or with `--dry-run`: the request.
 
+use jiff::SignedDuration;
 use serde_json::{Map, Value};
 
 use super::terms::{filled_in, find_recorded, kept_slot};
@@ -13,7 +14,11 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::Call;
 use crate::service::documents::{Agreement, Booking, Compared, Slot, Status, Weight, Wish};
 use crate::service::mapping::{WriteKind, member};
+use crate::service::time::DocumentTime;
 use crate::terminal::view::{BookingView, RequestView};
+
+/// How much the clocks of a service that shows one may differ among themselves.
+const CLOCKS: SignedDuration = SignedDuration::from_mins(1);
 
 /// The booking as a card, with the service's time for what is left until a deadline.
 pub(crate) fn booking_view(parts: &Parts, booking: &Booking) -> BookingView {
@@ -247,7 +252,7 @@ impl<'a> Change<'a> {
         let mut found = compared(records, &Wish::from_changes(self.requested), booking, true);
         let names = facts.mapping().names_of(self.kind);
         for it in found.iter_mut().filter(|it| it.agreement == Agreement::NotShown) {
-            if let Some(proved) = self.proof(records, booking, &it.field, &names) {
+            if let Some(proved) = self.proof(facts, records, booking, &it.field, &names) {
                 it.agreement = proved;
             }
         }
@@ -267,13 +272,20 @@ impl<'a> Change<'a> {
     /// the change if it names no field, or this one, and its `to`, where there is one, agrees.
     fn proof(
         &self,
+        facts: &Facts,
         records: &Records,
         booking: &Booking,
         field: &str,
         names: &[(&str, &str, &str)],
     ) -> Option<Agreement> {
         let old = self.before.and_then(Booking::last_modification);
-        booking.last_modification().filter(|new| Some(*new) != old)?;
+        let new = booking.last_modification().filter(|new| Some(*new) != old)?;
+        let made = DocumentTime::from_field(new, "at").and_then(|it| it.instant);
+        let since = self.before.map_or(booking.left_at, |it| it.left_at);
+        let is_older = |(made, since)| facts.is_before(made, facts.by_service(since), CLOCKS);
+        if made.zip(since).is_some_and(is_older) {
+            return None;
+        }
         let Some(changes) = booking.last_changes() else { return Some(Agreement::Same) };
         let mut names = names.iter().filter(|it| it.0 == field).map(|it| it.2).chain([field]);
         let change = names.find_map(|name| member(changes, name))?;
@@ -291,7 +303,10 @@ impl<'a> Change<'a> {
         let before = before.map(|it| Wish::from_request(it.value())).unwrap_or_default();
         let mut found = compared(records, &before, booking, false);
         let is_requested = |it: &Compared| self.requested.contains_key(it.root());
-        found.retain(|it| it.weight != Weight::Choice && !is_requested(it));
+        let own = own_changes(records, booking, &found);
+        found.retain(|it| {
+            it.weight != Weight::Choice && !is_requested(it) && !own.contains_key(it.root())
+        });
         found
     }
 }
@@ -340,10 +355,13 @@ pub(crate) fn finish_changed(parts: &Parts, booking: &Booking, change: Change<'_
     view.is_on_screen = change.is_on_screen;
     let exit = finish_recorded(parts, booking, &view, refused)?;
     let mut is_contradicted = false;
-    for it in found.iter().chain(&moved) {
+    for (it, is_requested) in
+        found.iter().map(|it| (it, true)).chain(moved.iter().map(|it| (it, false)))
+    {
         let Some(clause) = it.clause() else { continue };
         is_contradicted = true;
         let way = match &it.agreement {
+            Agreement::Differs(_) if !is_requested => "that was not asked for".to_owned(),
             Agreement::NotUnderstood(_) => {
                 let set = parts.api.facts.mapping().set_command(setting(booking, it));
                 format!("set how the service writes it: {set}")

@@ -112,7 +112,8 @@ fn last_modification_proves_what_it_names_unless_it_is_older() {
     let server = Scripted::start(move |request| {
         let is_older = request.path.contains("bk_2");
         let (at, changes) = (request.number, json!({"partySize": {"from": 2, "to": 5}}));
-        let changed = json!({"at": if is_older { 1 } else { at }, "changes": changes});
+        let at = at + if is_older { 1_700_000_000 } else { 4_000_000_000 };
+        let changed = json!({"at": at, "changes": changes});
         let id = if is_older { "bk_2" } else { "bk_1" };
         let shown =
             json!({"id": id, "status": "confirmed", "provider": "a", "last_modification": changed});

@@ -189,9 +189,8 @@ impl BookingSender<'_> {
     /// When this command began, by the service's clock.
     fn began(&self) -> Timestamp {
         let ago = SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
-        let skew = self.parts.api.facts.skew.get().unwrap_or_default();
-        let began = Timestamp::now().saturating_sub(ago).and_then(|it| it.saturating_add(skew));
-        began.unwrap_or_default()
+        let began = Timestamp::now().saturating_sub(ago).unwrap_or_default();
+        self.parts.api.facts.by_service(began)
     }
 
     /// Whether the booking was made before this run began. A sandbox says so by its status; other
@@ -202,19 +201,16 @@ impl BookingSender<'_> {
         }
         // A service's clocks may differ among themselves. Where a booking that looks older would
         // leave the attempt open, only a minute counts; elsewhere the clocks of two computers are
-        // compared with a resolution of some seconds. A service that does not show its clock is
-        // compared with ours, which may be wrong by hours.
-        let margin = match self.parts.api.facts.skew.get() {
-            None => SignedDuration::from_hours(24),
-            Some(_) if matches!(self.origin, KeyOrigin::Generated { .. }) => {
-                SignedDuration::from_mins(1)
-            }
-            Some(_) => SignedDuration::from_secs(5),
+        // compared with a resolution of some seconds.
+        let clocks = match self.origin {
+            KeyOrigin::Generated { .. } => SignedDuration::from_mins(1),
+            _ => SignedDuration::from_secs(5),
         };
         // A time without an offset may be that of the zone that is last to have it.
         let last = TimeZone::fixed(jiff::tz::offset(-12));
         let made = booking.created().and_then(|created| created.instant_in(Some(&last)));
-        made.is_some_and(|made| self.began().duration_since(made) > margin)
+        let facts = &self.parts.api.facts;
+        made.is_some_and(|made| facts.is_before(made, self.began(), clocks))
     }
 
     /// Records a run once the rate limit allows one. Returns what is left of `max_wait`.
