@@ -55,19 +55,15 @@ fn change_that_the_response_does_not_show_is_read_once_more() {
 /// the first is carried out only then, the second is refused.
 #[test]
 fn repeated_change_ends_by_what_the_booking_shows() {
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+    use std::sync::atomic::AtomicUsize;
     let with = |more: Value| booking(&more);
+    let failed = with(json!({"status": "failed"}));
     for (command, before, after, exit) in [
         ("cancel bk_1 --yes", with(json!({})), with(json!({"status": "cancelled"})), 0),
         ("modify bk_1 --party 4", with(json!({})), with(json!({"party_size": 4})), 0),
         ("continue bk_1 --otp 123456", waiting("otp"), with(json!({})), 0),
         ("continue bk_1 --otp 123456", waiting("otp"), waiting("payment_approval"), 10),
-        (
-            "continue bk_1 --psp-abort",
-            waiting("payment_approval"),
-            with(json!({"status": "failed"})),
-            11,
-        ),
+        ("continue bk_1 --psp-abort", waiting("payment_approval"), failed, 11),
     ] {
         for sent in [1, 2] {
             let count = AtomicUsize::new(0);
@@ -236,14 +232,11 @@ fn timeline_compares_what_was_seen_as_the_others_do() {
 #[cfg(unix)]
 #[test]
 fn desk_says_what_booking_shows_otherwise() {
+    let eve = json!({"customer": {"name": "Eve"}});
     let gone = json!({"error": "gone", "error_code": "booking_not_found"});
     for (status, shown, said) in [
         (200, json!({"datetime": "2031-12-06T19:30:00+01:00"}), "in the booking datetime is 2031"),
-        (
-            200,
-            json!({"customer": {"name": "Eve"}}),
-            "Not up to date: customer.name is Eve, not Ada Lovelace",
-        ),
+        (200, eve, "Not up to date: customer.name is Eve, not Ada Lovelace"),
         (200, json!({"datetime": null}), "when asked for Fri 5 Dec 2031"),
         (200, json!({"datetime": "Friday evening"}), "in the booking datetime is `Friday evening`"),
         (404, gone, "Not up to date: gone (booking_not_found): bk_1"),
@@ -265,15 +258,10 @@ fn desk_says_what_booking_shows_otherwise() {
 fn what_is_over_or_overdue_is_so_at_the_desk_and_in_show() {
     let waits = json!({"status": "requires_action", "next_action": {"type": "otp"}, "expires_at": "2024-01-01T10:00:00Z"});
     let over = json!({"datetime": "2024-01-01T19:30:00Z"});
+    let expected = "The venue expected this guest.";
     for (shown, state, letter, why, cancel) in [
         (waits, "overdue bk_1", "a", "its status is overdue", "hint: see `bookctl show bk_1`"),
-        (
-            over,
-            "The venue expected this guest.",
-            "x",
-            "the visit is over",
-            "? Cancel this booking?",
-        ),
+        (over, expected, "x", "the visit is over", "? Cancel this booking?"),
     ] {
         let (_server, home) = served(move |_| Reply::json(200, &booking(&shown)));
         let start = |command: &[&str]| Terminal::of_width(&home, 80, command);

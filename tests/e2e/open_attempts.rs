@@ -5,11 +5,20 @@ use serde_json::{Value, json};
 
 use crate::faults::{booking, creating, creating_held, home, requested_booking};
 use crate::harness::listening::until;
-use crate::harness::{HANG, Home, Reply, Served, has, text, words};
+use crate::harness::{HANG, Home, Reply, Scripted, Served, has, text, words};
 
 /// The booking command under the key of this file.
 fn book<'a>(more: &[&'a str]) -> Vec<&'a str> {
     booking(&[&["--idempotency-key", "k"], more].concat())
+}
+
+/// A request whose three tries got no response, at a service that answers so from then on.
+fn unresolved(answer: impl Fn(usize) -> Reply + Send + 'static) -> (Scripted, Home) {
+    let (server, home) =
+        creating(move |before| if before < 3 { Reply::Close } else { answer(before) })
+            .beside_home();
+    home.run(book(&[])).refused(16, "outcome_unknown");
+    (server, home)
 }
 
 fn attempts(home: &Home) -> Vec<Value> {
@@ -57,13 +66,10 @@ fn what_service_writes_own_way_is_still_booking_asked_for() {
 fn open_attempt_that_meets_its_rate_limit_waits_it_out() {
     let body = json!({"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 1});
     let limit = Reply::headed(429, &["Retry-After: 1".to_owned()], &body);
-    let (_server, home) = creating(move |before| match before {
-        0..3 => Reply::Close,
+    let (_server, home) = unresolved(move |before| match before {
         3 | 4 => limit.clone(),
         _ => Reply::json(200, &requested_booking("bk_ada")),
-    })
-    .beside_home();
-    home.run(book(&[])).refused(16, "outcome_unknown");
+    });
     // Where it may not wait, the limit says nothing about the first run.
     let error = home.refuses("attempts resume k", 9, "rate_limited");
     has(&error, "hint", "attempts resume k");
@@ -79,15 +85,11 @@ fn open_attempt_that_meets_its_rate_limit_waits_it_out() {
 #[test]
 fn request_that_meets_a_limit_names_what_its_key_may_have_made() {
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 600});
+    let made = Reply::json(201, &requested_booking("bk_ada"));
     for (tries, reply, exit, hint) in [
         (0, Reply::Close, 9, "try again then, or wait for it with --max-wait 300s"),
         (3, Reply::Close, 16, "a booking may exist; check it: bookctl attempts resume k"),
-        (
-            1,
-            Reply::json(201, &requested_booking("bk_ada")),
-            0,
-            "this key made bk_ada: bookctl show bk_ada",
-        ),
+        (1, made, 0, "this key made bk_ada: bookctl show bk_ada"),
     ] {
         let headers = ["RateLimit-Limit: 10", "Retry-After: 600"].map(str::to_owned);
         let limit = Reply::headed(429, &headers, &limited);
@@ -183,12 +185,7 @@ fn booking_request_whose_journal_is_replaced_meanwhile_says() {
 #[cfg(unix)]
 #[test]
 fn link_to_journal_not_there_stops_booking_requests_and_stays() {
-    let (_server, home) = creating(|before| match before {
-        0..3 => Reply::Close,
-        _ => Reply::json(200, &requested_booking("bk_ada")),
-    })
-    .beside_home();
-    home.run(book(&[])).exits(16);
+    let (_server, home) = unresolved(|_| Reply::json(200, &requested_booking("bk_ada")));
     let (journal, disk) = (home.path().join("journal.db"), home.folder().join("disk"));
     std::fs::rename(&journal, &disk).unwrap();
     std::os::unix::fs::symlink(&disk, &journal).unwrap();
@@ -249,12 +246,7 @@ fn kill_in_flight_leaves_attempt_in_file_itself() {
 #[cfg(unix)]
 #[test]
 fn journal_with_second_name_is_refused() {
-    let (server, home) = creating(|before| match before {
-        0..3 => Reply::Close,
-        _ => Reply::json(200, &requested_booking("bk_ada")),
-    })
-    .beside_home();
-    home.run(book(&[])).exits(16);
+    let (server, home) = unresolved(|_| Reply::json(200, &requested_booking("bk_ada")));
     let journal = home.path().join("journal.db");
     std::fs::hard_link(&journal, home.folder().join("backup")).unwrap();
     let sent = server.creates().len();
@@ -290,13 +282,11 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
 /// on.
 #[test]
 fn rejected_request_that_may_have_booked_leads_to_its_end() {
-    let (server, home) = creating(|before| match before {
-        0..3 => Reply::Close,
+    let (server, home) = unresolved(|before| match before {
         // A key that can be mended.
         3 => Reply::json(401, &json!({"error": "Invalid API key"})),
         _ => Reply::json(422, &json!({"error": "no_table", "message": "no table is left"})),
-    })
-    .beside_home();
+    });
     let refused = |arguments: &[&str], exit, code, hint| {
         let error = home.run(arguments).refused(exit, code);
         assert_eq!(error["idempotency_key"], "k", "{error}");
@@ -305,7 +295,6 @@ fn rejected_request_that_may_have_booked_leads_to_its_end() {
     };
     let (resume, abandon) =
         (["attempts", "resume", "k", "--json"], ["attempts", "abandon", "k", "--json"]);
-    refused(&book(&[]), 16, "outcome_unknown", "attempts resume k");
     refused(&resume, 16, "outcome_unknown", "attempts resume k");
     let rejected = "an earlier try may have booked; this one did not: no table is left";
     for again in [&resume[..], &book(&[])] {
@@ -327,13 +316,10 @@ fn rejected_request_that_may_have_booked_leads_to_its_end() {
 /// in a script too, and `--quiet` does not hide it" (command line, Exit codes)
 #[test]
 fn second_booking_beside_abandoned_request_is_warned_of() {
-    let server = creating(|before| match before {
-        0..3 => Reply::Close,
+    let (server, home) = unresolved(|before| match before {
         3 => Reply::json(201, &requested_booking("bk_new")),
         _ => Reply::json(201, &requested_booking("bk_ada")),
     });
-    let home = home(&server);
-    home.run(book(&[])).exits(16);
     home.ok(["attempts", "abandon", "k"]);
     let abandoned = "an abandoned request may have booked this guest at this venue that day: k, ";
     home.ok(booking(&["-q"])).says(abandoned);

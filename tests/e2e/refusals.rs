@@ -36,6 +36,11 @@ fn with_setting(home: Home, setting: &str) -> Home {
     home
 }
 
+/// A change of a booking at this venue, which `book` ended with this code.
+fn modified(home: &Home, venue: &str, code: i32) -> Output {
+    home.run(["modify", &home.booked(venue, &[], code), "--party", "3", "--json"])
+}
+
 fn search(home: &Home, near: &str) -> Output {
     let at = ["--at", "tomorrow 19:30", "--json"];
     home.run(["search", "dining", "--near", near].iter().chain(&at))
@@ -179,10 +184,7 @@ const CODES_BY_CONDITION: &[Row] = &[
     ),
     Row(
         "409 | (none) | modify on a booking that is not confirmed",
-        |home| {
-            let id = home.booked("ven_otp", &[], 10);
-            home.run(["modify", &id, "--party", "3", "--json"])
-        },
+        |home| modified(&home, "ven_otp", 10),
         7, "http_409", 409, &[],
     ),
     Row(
@@ -192,18 +194,12 @@ const CODES_BY_CONDITION: &[Row] = &[
     ),
     Row(
         "422 | modify_unsupported | provider cannot modify; nothing attempted",
-        |home| {
-            let id = home.booked("ven_confirms_c", &[], 0);
-            home.run(["modify", &id, "--party", "3", "--json"])
-        },
+        |home| modified(&home, "ven_confirms_c", 0),
         7, "modify_unsupported", 422, &[],
     ),
     Row(
         "422 | the provider's code | venue refused the change; body carries the unchanged booking, still confirmed",
-        |home| {
-            let id = home.booked("ven_modify_refused", &[], 0);
-            home.run(["modify", &id, "--party", "3", "--json"])
-        },
+        |home| modified(&home, "ven_modify_refused", 0),
         7, "modification_refused", 422, &["booking"],
     ),
     Row(

@@ -38,23 +38,18 @@ mod tests {
     use super::{email, party, phone};
 
     #[test]
-    fn only_what_is_certainly_no_address_is_refused() {
-        for good in ["ada@example.com", "a+b@x.co.uk", "änne@bücher.example"] {
-            assert!(email(good).is_ok(), "{good}");
-        }
-        for bad in "notmail|@example.com|ada@|ada@x|ada@x.|a b@x.y|+44 20 7946 0018".split('|') {
-            assert!(email(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_phone_number_has_digits_and_separators_alone() {
-        for good in "+44 20 7946 0018|020 7946 0018|+1 (212) 555-0100|030/123456".split('|') {
-            assert!(phone(good).is_ok(), "{good}");
-        }
-        for bad in "ada@x|notmail|12|+|1234567890123456|++44 20 7946 0018".split('|') {
-            assert!(phone(bad).is_err(), "{bad}");
-        }
+    fn only_what_is_certainly_no_address_or_number_is_refused() {
+        let addresses = "ada@example.com|a+b@x.co.uk|änne@bücher.example";
+        let no_addresses = "notmail|@example.com|ada@|ada@x|ada@x.|a b@x.y|+44 20 7946 0018";
+        let numbers = "+44 20 7946 0018|020 7946 0018|+1 (212) 555-0100|030/123456";
+        let no_numbers = "ada@x|notmail|12|+|1234567890123456|++44 20 7946 0018";
+        let is = |parse: fn(&str) -> Result<String, String>, texts: &str, good: bool| {
+            texts.split('|').for_each(|text| assert_eq!(parse(text).is_ok(), good, "{text}"));
+        };
+        is(email, addresses, true);
+        is(email, no_addresses, false);
+        is(phone, numbers, true);
+        is(phone, no_numbers, false);
     }
 
     #[test]
