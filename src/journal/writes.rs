@@ -58,6 +58,12 @@ impl Journal {
         })
     }
 
+    /// Whether the result of the last write to a booking is not known.
+    pub(crate) fn is_in_doubt(&self, id: &str) -> Result<bool> {
+        let last = self.writes(id)?.into_iter().rfind(BookingWrite::may_be_done);
+        Ok(last.is_some_and(|it| it.outcome == "unknown"))
+    }
+
     /// The oldest first.
     pub(crate) fn writes(&self, id: &str) -> Result<Vec<BookingWrite>> {
         let query = "SELECT * FROM writes WHERE origin = ?1 AND booking_id = ?2";

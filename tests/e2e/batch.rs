@@ -251,6 +251,15 @@ fn rows_of_one_guest_are_corrected_one_for_one() {
     let codes: Vec<_> = lines(&moved).iter().map(|line| line["exit_code"].clone()).collect();
     assert_eq!((codes, served.bookings().len()), (vec![json!(7), json!(0)], 3), "{moved}");
     assert_eq!(run(["17:30", "22:00"], 18).stdout, moved.stdout);
+    // Also where its guest was deleted: the booking tells whose it is.
+    for (guest, party, exit) in
+        [("Ida Rhodes", 2, 0), ("Mary Keller", 2, 0), ("KELLER Mary", 3, 18)]
+    {
+        let row = row(9, guest).to_string().replace(":2,", &format!(":{party},"));
+        let file = file(&home, "deleted.jsonl", &row);
+        let ended = home.run(["batch", &file, "--json", "--retention", "0"]).exits(exit);
+        assert_eq!(lines(&ended)[0]["error"]["code"] == "already_booked", exit != 0, "{ended}");
+    }
 }
 
 /// A row that stands in the file twice is more often a slip than a guest with two tables.

@@ -135,6 +135,29 @@ fn failed_row_is_read_before_it_is_tried_anew() {
     }
 }
 
+/// A change whose outcome is unknown may have been made.
+#[test]
+fn booking_that_a_change_left_in_doubt_is_read() {
+    let booking = |status: &str| {
+        Reply::json(
+            201,
+            &json!({"id": "bk_1", "object": "booking", "status": status, "party_size": 2}),
+        )
+    };
+    let (_server, home) = Scripted::with_home(move |request| match request.earlier {
+        _ if request.path.ends_with("cancel") => Reply::Close,
+        1 if request.method == "GET" => booking("cancelled"),
+        _ => booking("confirmed"),
+    });
+    let mut row = row(0, "Ada Lovelace");
+    row["availability_id"] = json!("slot_1");
+    let file = file(&home, "rows.jsonl", &row.to_string());
+    home.ok(["batch", &file]);
+    home.run(["cancel", "bk_1", "--yes"]).exits(16);
+    let line = &lines(&home.run(["batch", &file, "--json"]).exits(18))[0];
+    assert_eq!(line["booking"]["status"], "cancelled", "{line}");
+}
+
 /// What would refuse every row ends the batch: a key that is gone is told once, not a thousand
 /// times.
 #[test]

@@ -142,25 +142,14 @@ fn a_body_that_is_no_json_is_sent_as_the_text_that_it_is() {
 #[test]
 fn a_control_refuses_a_field_that_it_does_not_know() {
     let server = Served::start();
+    let name = "is not understood: unknown field `nmae`, expected `name`";
+    let by = "is not understood: unknown variant `by`, expected one of `advance`, `set`, `next`, `freeze`, `resume`";
+    let status = "belongs to the kind status, not to drop_before";
+    let fault = json!({"on": "any", "kind": "drop_before", "status": 503});
     for (path, body, field, why) in [
-        (
-            "/sandbox/organizations",
-            json!({"nmae": "test 17"}),
-            "nmae",
-            "is not understood: unknown field `nmae`, expected `name`".to_owned(),
-        ),
-        (
-            "/sandbox/clock",
-            json!({"by": "1m"}),
-            "body",
-            "is not understood: unknown variant `by`, expected one of `advance`, `set`, `next`, `freeze`, `resume`".to_owned(),
-        ),
-        (
-            "/sandbox/faults",
-            json!({"on": "any", "kind": "drop_before", "status": 503}),
-            "status",
-            "belongs to the kind status, not to drop_before".to_owned(),
-        ),
+        ("/sandbox/organizations", json!({"nmae": "test 17"}), "nmae", name),
+        ("/sandbox/clock", json!({"by": "1m"}), "body", by),
+        ("/sandbox/faults", fault, "status", status),
     ] {
         let (status, refusal) = control(&server, "POST", path, &body);
         let expected = json!({"error": "validation failed", "fields": {field: why}});

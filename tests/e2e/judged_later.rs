@@ -164,6 +164,8 @@ fn change_that_shows_another_booking_says_so() {
 
 #[test]
 fn refresh_compares_whose_booking_it_is_too() {
+    let changes = json!({"datetime": {"from": AT, "to": LATER}});
+    let moved = json!({"datetime": LATER, "last_modification": {"changes": changes}});
     for (shown, field) in [
         (json!({"customer": {"name": "Eve Other"}}), "customer.name"),
         (json!({"provider": "b"}), "provider"),
@@ -171,10 +173,7 @@ fn refresh_compares_whose_booking_it_is_too() {
         (json!({"seating_preference": "bar"}), "seating_preference"),
         (json!({"status": "seated"}), "status"),
         (json!({"status": "cancelled"}), "status"),
-        (
-            json!({"datetime": LATER, "last_modification": {"changes": {"datetime": {"from": AT, "to": LATER}}}}),
-            "datetime",
-        ),
+        (moved, "datetime"),
     ] {
         let is_settled = field == "seating_preference" || shown["status"] == "seated";
         let is_cancelled = shown["status"] == "cancelled";

@@ -2,7 +2,7 @@
 //! corrected, and others removed.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use jiff::civil::Date;
 
@@ -26,6 +26,8 @@ pub(crate) struct Replaced {
     attempts: Vec<(Seat, Attempt)>,
     /// The keys of those that an earlier row of this start was: each was one row.
     found: RefCell<HashSet<String>>,
+    /// The bookings, as read now, of those whose guest was deleted.
+    read: RefCell<HashMap<String, Booking>>,
     /// The first keys of the other rows that are gone.
     pub(crate) over: Vec<String>,
 }
@@ -65,11 +67,37 @@ impl Replaced {
             return Vec::new();
         }
         let wish = row.wish();
-        let seat = seat(records, &wish);
-        let attempts = self.attempts.iter().filter(|(before, attempt)| {
-            Some(before) == seat.as_ref() && is_same_guest(&attempt.wish(), &wish)
-        });
-        attempts.map(|it| &it.1).collect()
+        let Some(seat) = seat(records, &wish).filter(|it| it.2.is_some()) else {
+            return Vec::new();
+        };
+        let is_it = |it: &&(Seat, Attempt)| it.0 == seat && is_same_guest(&it.1.wish(), &wish);
+        self.attempts.iter().filter(is_it).map(|it| &it.1).collect()
+    }
+
+    /// What a row may have been whose guest was deleted: only its booking tells.
+    async fn before_without_guest(
+        &self,
+        api: &Api,
+        records: &Records,
+        ui: &Ui,
+        row: &BatchRow,
+    ) -> Result<Vec<&Attempt>> {
+        let wish = row.wish();
+        let seat = seat(records, &wish).map(|it| (it.0, it.1, None));
+        let mut found = Vec::new();
+        for (_, attempt) in self.attempts.iter().filter(|it| Some(&it.0) == seat.as_ref()) {
+            let Some(id) = &attempt.booking_id else { continue };
+            if !self.read.borrow().contains_key(id) {
+                let booking = read_again(api, records, ui, id).await?;
+                self.read.borrow_mut().insert(id.clone(), booking);
+            }
+            let is_another =
+                |it: &Booking| compared(records, &wish, it, false).iter().any(Compared::is_another);
+            if !self.read.borrow().get(id).is_none_or(is_another) {
+                found.push(attempt);
+            }
+        }
+        Ok(found)
     }
 
     /// The booking of a corrected row, if it is by now as the row asks. `None` if nothing stands
@@ -84,8 +112,11 @@ impl Replaced {
     ) -> Result<Option<Booking>> {
         let mark_found = |key: &String| self.found.borrow_mut().insert(key.clone());
         let is_found = |it: &&Attempt| self.found.borrow().contains(&it.idempotency_key);
-        let (of_others, own): (Vec<_>, Vec<_>) =
-            self.before(records, row).into_iter().partition(is_found);
+        let mut before = self.before(records, row);
+        if row.idempotency_key.is_none() {
+            before.extend(self.before_without_guest(api, records, ui, row).await?);
+        }
+        let (of_others, own): (Vec<_>, Vec<_>) = before.into_iter().partition(is_found);
         let mut refusal = None;
         for attempt in own {
             let key = &attempt.idempotency_key;
@@ -115,7 +146,11 @@ impl Replaced {
                 }
                 status => (Code::AlreadyBooked, format!("has status {status}")),
             };
-            let what = "the row was booked before it was corrected; nothing was sent";
+            let is_certain = !attempt.wish().guest_marks().is_empty() || booking.guest().is_some();
+            let what = match is_certain {
+                true => "the row was booked before it was corrected; nothing was sent",
+                false => "the row may be one whose guest was deleted here; nothing was sent",
+            };
             // Nothing else can be modified (spec, Bookings).
             let hint = match flags.filter(|_| booking.status() == Status::Confirmed) {
                 Some(flags) => {
@@ -175,13 +210,12 @@ pub(super) async fn read_again(api: &Api, records: &Records, ui: &Ui, id: &str) 
     read.map_err(|error| pick::not_found(records, ui, id, error))
 }
 
-/// Venue, day and guest.
-type Seat = (String, Option<Date>, String);
+/// Venue, day and guest; `None` where the guest was deleted.
+type Seat = (String, Option<Date>, Option<String>);
 
 fn seat(records: &Records, wish: &Wish) -> Option<Seat> {
     let (_, day) = day_at(records, wish)?;
-    // Without its guest, as after it was deleted, a request has no guest.
-    Some((wish.venue(), day, wish.guest_mark("name")?))
+    Some((wish.venue(), day, wish.guest_mark("name")))
 }
 
 /// Whether two requests with one name are for one guest: its phone or email is the same.

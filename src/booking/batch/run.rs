@@ -318,7 +318,9 @@ impl BatchRun<'_> {
                 let kept = journal.load_booking(id)?;
                 let kept = kept.filter(|it| refusal_of_kept(records, &api.facts, it).is_none());
                 match kept.map(|it| it.booking) {
-                    Some(booking) if booking.status() == Status::Confirmed => {
+                    Some(booking)
+                        if booking.status() == Status::Confirmed && !journal.is_in_doubt(id)? =>
+                    {
                         return Ok(Some(booking));
                     }
                     Some(booking) if !booking.status().has_not_ended() => Some(booking),

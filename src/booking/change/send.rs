@@ -49,9 +49,8 @@ impl<'a> Sender<'a> {
     /// `facts` are never a code or a payment response.
     pub(crate) fn new(parts: &'a Parts, id: &'a str, kind: WriteKind, facts: Value) -> Self {
         let records = &parts.records;
-        let earlier = || records.has_journal().then(|| records.journal().ok())??.writes(id).ok();
-        let last = earlier().unwrap_or_default().into_iter().rfind(BookingWrite::may_be_done);
-        let is_in_doubt = last.is_some_and(|it| it.outcome == "unknown");
+        let journal = records.has_journal().then(|| records.journal().ok()).flatten();
+        let is_in_doubt = journal.is_some_and(|it| it.is_in_doubt(id).unwrap_or_default());
         Sender { parts, id, kind, facts, sent_at: Timestamp::now(), is_in_doubt }
     }
 
