@@ -8,25 +8,20 @@ use axum::response::{IntoResponse, Response};
 use super::endpoints::Endpoint;
 use super::reply::{AnsweredAt, HandlerResult};
 use super::request::{Request, RequestContext};
-use super::{SandboxService, bookings, faults};
+use super::{bookings, faults};
 use crate::sandbox::rules::access::{self, ApiKey, BOOKINGS_CREATE, KeyKind, TEST_ALLOWANCE};
 use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::rate_limit::RateWindow;
 use crate::sandbox::store::Tx;
 
-pub(super) async fn answer(
-    service: &SandboxService,
-    endpoint: &'static Endpoint,
-    request: Request,
-) -> Response {
+pub(super) async fn answer(endpoint: &'static Endpoint, request: Request) -> Response {
     let request = Arc::new(request);
-    let mut response = match serve(service, endpoint, &request, false).await {
+    let mut response = match serve(endpoint, &request, false).await {
         Some(response) => response,
         None => {
-            let served =
-                async { serve(service, endpoint, &request, true).await.unwrap_or_default() };
-            match faults::take(service, endpoint, &request).await {
+            let served = async { serve(endpoint, &request, true).await.unwrap_or_default() };
+            match faults::take(endpoint, &request).await {
                 Some(fault) => faults::meet(fault, served).await,
                 None => served.await,
             }
@@ -40,23 +35,23 @@ pub(super) async fn answer(
 /// Does what is asked for. `None` if there are faults and none of them was taken yet: nothing was
 /// done then.
 async fn serve(
-    service: &SandboxService,
     endpoint: &'static Endpoint,
     request: &Arc<Request>,
     is_past_faults: bool,
 ) -> Option<Response> {
+    let service = &request.service;
     let limits = service.options.limits;
     let writes = endpoint.method != "GET" || limits && endpoint.rate_limit.is_some();
     let key = request.key();
     // Without a key, the main organization's clock counts.
     let owner = key.as_ref().map_or(Organization::MAIN, |it| &it.organization).to_owned();
-    let request = Arc::clone(request);
+    let shared = Arc::clone(request);
     let work = move |tx: &Tx<'_>| {
         if tx.has_faults && !is_past_faults {
             return Ok(None);
         }
         let mut rate_limit = None;
-        match check_and_run(tx, endpoint, &request, key, limits, &mut rate_limit) {
+        match check_and_run(tx, endpoint, &shared, key, limits, &mut rate_limit) {
             Err(broken @ ApiError::Broken(_)) => Err(broken),
             // What a refused request has counted or used up is committed.
             outcome => Ok(Some((outcome, rate_limit, tx.now))),

@@ -9,7 +9,6 @@ use axum::response::{Html, IntoResponse, Response};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 
-use super::SandboxService;
 use super::endpoints::Endpoint;
 use super::reply::{Reply, Situations};
 use super::request::Request;
@@ -17,11 +16,8 @@ use crate::sandbox::rules::fault::{Fault, FaultKind};
 use crate::sandbox::rules::organization::Organization;
 
 /// Takes the oldest fault that matches the request, which then has one use less.
-pub(super) async fn take(
-    service: &SandboxService,
-    endpoint: &'static Endpoint,
-    request: &Request,
-) -> Option<Fault> {
+pub(super) async fn take(endpoint: &'static Endpoint, request: &Request) -> Option<Fault> {
+    let service = &request.service;
     let (path, body) = (request.uri.path().to_owned(), request.body.clone());
     let organization = request.key().ok().map(|it| it.organization);
     let limit = endpoint.rate_limit.filter(|_| service.options.limits);

@@ -37,7 +37,7 @@ pub(super) async fn receive(service: Arc<SandboxService>, request: Request) -> R
             if length > request::BODY_LIMIT {
                 ApiError::BODY_TOO_LARGE.into_response()
             } else {
-                routes::answer(&service, parts, body).await
+                routes::answer(Arc::clone(&service), parts, body).await
             }
         }
     };

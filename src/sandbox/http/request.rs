@@ -1,5 +1,7 @@
 //! A request as its handler reads it.
 
+use std::sync::Arc;
+
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Query;
 use axum::http::request::Parts;
@@ -8,12 +10,12 @@ use futures_util::StreamExt;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-use super::REQUEST_TIMEOUT;
+use super::{REQUEST_TIMEOUT, SandboxService};
 use crate::sandbox::rules::access::{self, ApiKey};
 use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::fields::parse_body;
 use crate::sandbox::rules::organization::Organization;
-use crate::sandbox::store::Tx;
+use crate::sandbox::store::{SentDelivery, Tx};
 
 /// The largest body that is taken ("Limits", 3).
 pub(crate) const BODY_LIMIT: usize = 1_048_576;
@@ -49,6 +51,7 @@ pub(super) async fn read(body: Body, is_kept: bool) -> Result<(Bytes, usize)> {
 }
 
 pub(crate) struct Request {
+    pub(super) service: Arc<SandboxService>,
     /// The path's only parameter, decoded; empty if it is missing or not UTF-8.
     pub(crate) id: String,
     pub(super) uri: Uri,
@@ -59,8 +62,8 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    pub(super) fn new(id: String, head: Parts, body: Bytes) -> Self {
-        Request { id, uri: head.uri, headers: head.headers, body, organization: None }
+    pub(super) fn new(service: Arc<SandboxService>, id: String, head: Parts, body: Bytes) -> Self {
+        Request { service, id, uri: head.uri, headers: head.headers, body, organization: None }
     }
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {
@@ -70,6 +73,14 @@ impl Request {
     /// Whether a control is about this organization, or about all.
     pub(super) fn is_about(&self, organization: &str) -> bool {
         self.organization.as_deref().is_none_or(|it| it == organization)
+    }
+
+    /// Judges what the report reads of requests and deliveries, which are about to be forgotten:
+    /// the deliveries, and the requests of an organization that is removed.
+    pub(super) fn judge_leaving(&self, removed: Option<&str>, deliveries: &[SentDelivery]) {
+        if let Some(log) = &self.service.exchanges {
+            log.forget(removed, deliveries);
+        }
     }
 
     pub(super) fn queries(&self) -> Vec<(String, String)> {

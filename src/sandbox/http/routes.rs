@@ -50,7 +50,7 @@ impl Route {
     }
 }
 
-pub(super) async fn answer(service: &Arc<SandboxService>, head: Parts, body: Bytes) -> Response {
+pub(super) async fn answer(service: Arc<SandboxService>, head: Parts, body: Bytes) -> Response {
     let path = head.uri.path();
     let method = if head.method == Method::HEAD { "GET" } else { head.method.as_str() };
     let Some(route) = Route::find(method, path) else {
@@ -59,10 +59,10 @@ pub(super) async fn answer(service: &Arc<SandboxService>, head: Parts, body: Byt
     let mut parts = route.path.split('/').zip(path.split('/'));
     let parameter = parts.find_map(|(name, value)| name.starts_with('{').then_some(value));
     let id = percent_decode_str(parameter.unwrap_or_default()).decode_utf8();
-    let request = Request::new(id.unwrap_or_default().into_owned(), head, body);
+    let request = Request::new(service, id.unwrap_or_default().into_owned(), head, body);
     match route.to {
-        Destination::Endpoint(endpoint) => answer::answer(service, endpoint, request).await,
-        Destination::Control(control) => control::answer(service, control, request).await,
+        Destination::Endpoint(endpoint) => answer::answer(endpoint, request).await,
+        Destination::Control(control) => control::answer(control, request).await,
     }
 }
 

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use axum::response::{IntoResponse, Response};
 
 use self::About::{All, Main, Nothing, Page};
-use self::Work::{Process, Read, Write};
+use self::Work::{Read, Stream, Write};
+use super::page;
 use super::reply::{AnsweredAt, HandlerResult};
 use super::request::Request;
-use super::{SandboxService, page};
 use crate::sandbox::rules::api_error::Result;
 use crate::sandbox::rules::fields::FieldErrors;
 use crate::sandbox::rules::organization::Organization;
@@ -45,16 +45,15 @@ enum About {
 
 #[derive(Clone, Copy)]
 enum Work {
-    Read(fn(&Tx<'_>, &Request) -> HandlerResult),
+    Read(Handler),
     /// With a change of the store, and what followers learn of it beside the rows that the store
     /// sees changing: it does not see rows without a number, nor the deletion of a whole table.
-    Write(fn(&Tx<'_>, &Request) -> HandlerResult, Option<ChangeTopic>),
-    /// From what this process keeps.
-    Process(fn(&Arc<SandboxService>, &Request) -> Result<Response>),
+    Write(Handler, Option<ChangeTopic>),
+    Stream,
 }
 
-const RESET_PATH: &str = "/sandbox/reset";
-const ORGANIZATION_PATH: &str = "/sandbox/organizations/{id}";
+type Handler = fn(&Tx<'_>, &Request) -> HandlerResult;
+
 const ORGANIZATION: Option<ChangeTopic> = Some(ChangeTopic::Organization);
 const EVERYTHING: Option<ChangeTopic> = Some(ChangeTopic::Everything);
 
@@ -67,7 +66,7 @@ pub(crate) const CONTROLS: &[Control] = &[
     control("GET", "/", Page, Read(page::index)),
     control("GET", "/openapi.json", Page, Read(|_, _| page::document(page::SERVICE))),
     control("GET", "/sandbox/openapi.json", Nothing, Read(|_, _| page::document(page::CONTROLS))),
-    control("POST", RESET_PATH, All, Write(records::reset, EVERYTHING)),
+    control("POST", "/sandbox/reset", All, Write(records::reset, EVERYTHING)),
     control("POST", "/sandbox/fixtures", Main, Write(fixtures::load, EVERYTHING)),
     control("GET", "/sandbox/clock", All, Read(clock::show)),
     control("POST", "/sandbox/clock", All, Write(clock::change, None)),
@@ -76,7 +75,7 @@ pub(crate) const CONTROLS: &[Control] = &[
     control("PUT", "/sandbox/organization", Main, Write(organization::merge, ORGANIZATION)),
     control("GET", "/sandbox/organizations", All, Read(organization::list)),
     control("POST", "/sandbox/organizations", All, Write(organization::add, ORGANIZATION)),
-    control("DELETE", ORGANIZATION_PATH, All, Write(organization::remove, EVERYTHING)),
+    control("DELETE", "/sandbox/organizations/{id}", All, Write(organization::remove, EVERYTHING)),
     control("GET", "/sandbox/bookings", All, Read(records::bookings)),
     control("PUT", "/sandbox/bookings/{booking_id}", All, Write(records::set, None)),
     control("GET", "/sandbox/bookings/{booking_id}/events", All, Read(records::events)),
@@ -86,10 +85,10 @@ pub(crate) const CONTROLS: &[Control] = &[
     control("POST", "/sandbox/faults", All, Write(faults::add, None)),
     control("DELETE", "/sandbox/faults", All, Write(faults::clear, Some(ChangeTopic::Fault))),
     control("DELETE", "/sandbox/faults/{id}", All, Write(faults::remove, Some(ChangeTopic::Fault))),
-    control("GET", "/sandbox/stream", All, Process(stream::answer)),
-    control("GET", "/sandbox/requests", All, Process(records::requests)),
-    control("GET", "/sandbox/requests/{id}", All, Process(records::request)),
-    control("GET", "/sandbox/report", All, Process(records::report)),
+    control("GET", "/sandbox/stream", All, Stream),
+    control("GET", "/sandbox/requests", All, Read(records::requests)),
+    control("GET", "/sandbox/requests/{id}", All, Read(records::request)),
+    control("GET", "/sandbox/report", All, Read(records::report)),
     control("GET", "/sandbox/deliveries", All, Read(records::deliveries)),
     control("GET", "/sandbox/deliveries/{event_id}", All, Read(records::delivery)),
     control("POST", "/sandbox/deliveries/{event_id}/resend", All, Write(records::resend, None)),
@@ -131,41 +130,18 @@ impl Control {
     }
 }
 
-pub(super) async fn answer(
-    service: &Arc<SandboxService>,
-    control: &'static Control,
-    mut request: Request,
-) -> Response {
+pub(super) async fn answer(control: &'static Control, mut request: Request) -> Response {
     let owner = match control.organization(&request) {
         Ok(owner) => owner,
         Err(refusal) => return refusal.into_response(),
     };
     request.organization.clone_from(&owner);
+    let service = Arc::clone(&request.service);
     let store = &service.store;
     let mut response = match control.work {
-        Read(work) => {
-            let work = move |tx: &Tx<'_>| known(tx, &request).and_then(|()| work(tx, &request));
-            store.read(owner.clone(), work).await.into_response()
-        }
+        Read(work) => store.read(owner.clone(), checked(work, request)).await.into_response(),
         Write(work, topic) => {
-            let judging = Arc::clone(service);
-            let work = move |tx: &Tx<'_>| {
-                known(tx, &request)?;
-                let leaving = match control.path {
-                    RESET_PATH => request.organization.clone(),
-                    ORGANIZATION_PATH => Some(organization::named(tx, &request.id)?.id),
-                    _ => return work(tx, &request),
-                };
-                // What the report reads is judged before it is deleted.
-                let deliveries = tx.sent_deliveries(leaving.as_deref())?;
-                let reply = work(tx, &request)?;
-                if let Some(log) = &judging.exchanges {
-                    let removed = leaving.filter(|_| control.path == ORGANIZATION_PATH);
-                    log.forget(removed.as_deref(), &deliveries);
-                }
-                Ok(reply)
-            };
-            let outcome = store.write(owner.clone(), work).await;
+            let outcome = store.write(owner.clone(), checked(work, request)).await;
             if outcome.is_ok()
                 && let Some(topic) = topic
             {
@@ -173,15 +149,19 @@ pub(super) async fn answer(
             }
             outcome.into_response()
         }
-        Process(work) => {
+        Stream => {
             let known = store.look(|tx| known(tx, &request));
-            known.and_then(|()| work(service, &request)).into_response()
+            known.and_then(|()| stream::answer(&request)).into_response()
         }
     };
     if let Ok(now) = store.now(owner.as_deref()) {
         response.extensions_mut().insert(AnsweredAt(now));
     }
     response
+}
+
+fn checked(work: Handler, request: Request) -> impl FnOnce(&Tx<'_>) -> HandlerResult {
+    move |tx| known(tx, &request).and_then(|()| work(tx, &request))
 }
 
 /// Fails if the request is about an organization that does not exist.

@@ -62,7 +62,9 @@ pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     if Organization::is_built_in(&organization.id) {
         return Err(ApiError::ORGANIZATION_BUILT_IN);
     }
+    let deliveries = tx.sent_deliveries(Some(&organization.id))?;
     tx.delete_organization(&organization.id)?;
+    request.judge_leaving(Some(&organization.id), &deliveries);
     Reply::ok(&json!({"id": organization.id, "object": "organization", "deleted": true}))
 }
 

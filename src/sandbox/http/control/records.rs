@@ -3,12 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::fixtures::state_of;
-use crate::sandbox::http::SandboxService;
 use crate::sandbox::http::bookings::send_code;
 use crate::sandbox::http::exchanges::{Exchange, read_filter};
 use crate::sandbox::http::loopback::Own;
@@ -33,7 +31,9 @@ struct Reset {}
 
 pub(super) fn reset(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let Reset {} = typed(&Value::Object(request.fields()?))?;
+    let deliveries = tx.sent_deliveries(request.organization.as_deref())?;
     tx.reset()?;
+    request.judge_leaving(None, &deliveries);
     Reply::ok(&json!({"reset": true}))
 }
 
@@ -171,35 +171,29 @@ fn venue(venue: &SeedVenue) -> Value {
 }
 
 /// What the requests and deliveries never met, and which rules they broke.
-pub(super) fn report(service: &Arc<SandboxService>, request: &Request) -> Result<Response> {
-    let log = service.exchanges.as_ref().ok_or(ApiError::NO_REPORT)?;
-    service.store.look(|tx| {
-        let organization = request.organization.as_deref();
-        let deliveries = tx.sent_deliveries(organization)?;
-        let names = tx.organization_names()?;
-        let report = Report::from_log(log, &deliveries, organization, &names);
-        Ok(Reply::ok(&report.ok_or(ApiError::NO_REPORT)?).into_response())
-    })
+pub(super) fn report(tx: &Tx<'_>, request: &Request) -> HandlerResult {
+    let log = request.service.exchanges.as_ref().ok_or(ApiError::NO_REPORT)?;
+    let organization = request.organization.as_deref();
+    let (deliveries, names) = (tx.sent_deliveries(organization)?, tx.organization_names()?);
+    let report = Report::from_log(log, &deliveries, organization, &names);
+    Reply::ok(&report.ok_or(ApiError::NO_REPORT)?)
 }
 
-pub(super) fn requests(service: &Arc<SandboxService>, request: &Request) -> Result<Response> {
-    let names = service.store.look(|tx| tx.organization_names())?;
+pub(super) fn requests(tx: &Tx<'_>, request: &Request) -> HandlerResult {
+    let names = tx.organization_names()?;
     let (limit, is_wanted) = read_filter(request)?;
-    let stored = service.exchanges.as_ref().map(|it| it.list(limit, is_wanted));
+    let stored = request.service.exchanges.as_ref().map(|it| it.list(limit, is_wanted));
     let requests: Vec<_> = stored.iter().flatten().map(|it| it.document(&names, None)).collect();
-    let document = json!({"requests": requests, "kept": stored.is_some()});
-    Ok(Reply::ok(&document).into_response())
+    Reply::ok(&json!({"requests": requests, "kept": stored.is_some()}))
 }
 
-pub(super) fn request(service: &Arc<SandboxService>, request: &Request) -> Result<Response> {
-    let number = IdKind::REQUEST.number(&request.id);
-    let stored = service.exchanges.as_ref().zip(number);
+pub(super) fn request(tx: &Tx<'_>, request: &Request) -> HandlerResult {
+    let stored = request.service.exchanges.as_ref().zip(IdKind::REQUEST.number(&request.id));
     let found = stored.and_then(|(log, number)| log.numbered(number));
     let is_its =
         |it: &Arc<Exchange>| request.is_about(it.organization.as_deref().unwrap_or_default());
     let found = found.filter(is_its).ok_or(ApiError::REQUEST_NOT_FOUND)?;
-    let names = service.store.look(|tx| tx.organization_names())?;
-    let own = Own::from_service(service);
+    let own = Own::from_service(&request.service);
     let curl = found.curl(|host| own.is_host(host));
-    Ok(Reply::ok(&found.document(&names, curl)).into_response())
+    Reply::ok(&found.document(&tx.organization_names()?, curl))
 }

@@ -23,8 +23,8 @@ use crate::sandbox::store::{ChangeTopic, ChangedRow, Tip, Tx};
 const CHECK: Duration = Duration::from_secs(1);
 
 /// The stream, from the event after `Last-Event-ID`, else from now on.
-pub(super) fn answer(service: &Arc<SandboxService>, request: &Request) -> Result<Response> {
-    let tip = service.store.follow()?;
+pub(super) fn answer(request: &Request) -> Result<Response> {
+    let tip = request.service.store.follow()?;
     let now = tip.borrow().last;
     let place = request.header("last-event-id").map_or(now, |it| it.parse().unwrap_or(0));
     let first = Event::default().retry(Duration::from_secs(1));
@@ -32,7 +32,7 @@ pub(super) fn answer(service: &Arc<SandboxService>, request: &Request) -> Result
     let mut checks = interval(CHECK);
     checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let feed = Feed {
-        service: Arc::clone(service),
+        service: Arc::clone(&request.service),
         organization: request.organization.clone(),
         tip,
         checks,
