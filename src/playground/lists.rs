@@ -94,12 +94,9 @@ pub(crate) struct SetArgs {
 
 pub(crate) async fn set(Parts { api, records, ui, .. }: &Parts, args: SetArgs) -> Result<Exit> {
     let id = locate_booking(records, &args.booking)?;
-    let mut body = json!({ "status": args.status });
-    for (name, value) in [("error_code", args.error_code), ("error_message", args.error_message)] {
-        if let Some(value) = value {
-            body[name] = value.into();
-        }
-    }
+    let (error_code, error_message) = (args.error_code, args.error_message);
+    let body =
+        json!({"status": args.status, "error_code": error_code, "error_message": error_message});
     let call = Call::put(format!("/sandbox/bookings/{}", Call::segment(&id)), body);
     answer::show(api, ui, call, answer::fields).await.map_err(answer::by_flags)
 }

@@ -1,15 +1,12 @@
 use std::fs::File;
 use std::io::{Seek, Write};
-use std::path::{Path, PathBuf};
-
-use serde_json::Value;
+use std::path::PathBuf;
 
 use super::answer::{KEEPS_REQUESTS, of_organization, server};
 use crate::app::{Parts, Ui};
-use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::http_client;
-use crate::sandbox::{Report, open_own};
+use crate::sandbox::{Format, Report, open_own};
 use crate::service::client::Call;
 use crate::terminal::output::{DocumentView, Page, Tone};
 
@@ -34,7 +31,7 @@ pub(crate) struct Args {
 pub(crate) struct ReportFlags {
     /// Report to this file (.json, .xml, .md), repeatable [default: stderr]
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = report_file)]
-    report: Vec<Option<PathBuf>>,
+    report: Vec<Option<(PathBuf, Format)>>,
     /// Exit with 1 on findings, or if fewer than N% were met
     #[arg(long, value_name = "findings|situations=N%", value_parser = fail_on)]
     fail_on: Vec<FailOn>,
@@ -47,16 +44,16 @@ enum FailOn {
     Situations(usize),
 }
 
-/// The file; `None` if none is named.
-fn report_file(text: &str) -> std::result::Result<Option<PathBuf>, String> {
+/// The file and its format; `None` if no file is named.
+fn report_file(text: &str) -> std::result::Result<Option<(PathBuf, Format)>, String> {
     if text.is_empty() {
         return Ok(None);
     }
     let path = PathBuf::from(text);
-    match path.extension().and_then(|it| it.to_str()) {
-        Some("json" | "xml" | "md") => Ok(Some(path)),
-        _ => Err("the name must end with .json, .xml or .md".to_owned()),
-    }
+    let extension = path.extension().unwrap_or_default();
+    let format = Report::FORMATS.into_iter().find(|it| it.0 == extension);
+    let format = format.ok_or("the name must end with .json, .xml or .md")?;
+    Ok(Some((path, format)))
 }
 
 fn fail_on(text: &str) -> std::result::Result<FailOn, String> {
@@ -79,31 +76,30 @@ pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exi
         }
         _ => error,
     })?;
-    ui.out.emit_long(&DocumentView(answer.document, page))
+    ui.out.emit_long(&DocumentView(answer.document, |it| {
+        let report = serde_json::from_value(it.value().clone());
+        report.as_ref().map_or_else(|_| Page::default(), page)
+    }))
 }
 
 pub(crate) struct Reports {
-    files: Vec<Option<(PathBuf, File)>>,
+    files: Vec<Option<(PathBuf, Format, File)>>,
     fail_on: Vec<FailOn>,
 }
 
 impl ReportFlags {
     /// Fails if a file cannot be written.
     pub(crate) fn open(self) -> Result<Reports> {
-        let open = |path: PathBuf| {
-            let file = open_own(&path, Report::beginning(extension(&path))).map_err(|error| {
+        let open = |(path, format): (PathBuf, Format)| {
+            let file = open_own(&path, format.1).map_err(|error| {
                 let what = format!("cannot write {}", path.display());
                 Error::io(what, error).hint("name another file with --report")
             })?;
-            Ok::<_, Error>((path, file))
+            Ok::<_, Error>((path, format, file))
         };
         let files = self.report.into_iter().map(|it| it.map(open).transpose());
         Ok(Reports { files: files.collect::<Result<_>>()?, fail_on: self.fail_on })
     }
-}
-
-fn extension(path: &Path) -> &str {
-    path.extension().and_then(|it| it.to_str()).unwrap_or_default()
 }
 
 impl Reports {
@@ -112,21 +108,15 @@ impl Reports {
         if self.files.is_empty() && self.fail_on.is_empty() {
             return Ok(exit);
         }
-        let answer = read(origin).await?;
-        let report: Report = serde_json::from_value(answer.clone())
-            .map_err(|error| Error::caused(Code::Io, "the report cannot be read", error))?;
+        let report = read(origin).await?;
         let without_file = [None];
         let files = if self.files.is_empty() { &without_file[..] } else { &self.files };
         for file in files {
-            let Some((path, file)) = file else {
-                ui.out.show(&page(&Document::from(answer.clone())));
+            let Some((path, (.., written), file)) = file else {
+                ui.out.show(&page(&report));
                 continue;
             };
-            let text = match extension(path) {
-                "xml" => report.junit(),
-                "md" => report.markdown(),
-                _ => format!("{answer:#}\n"),
-            };
+            let text = written(&report);
             let mut out = file;
             let written = file.set_len(0).and_then(|()| out.rewind());
             let failed = |error| Error::io(format!("cannot write {}", path.display()), error);
@@ -134,7 +124,7 @@ impl Reports {
             let summary = report.summary();
             ui.out.note(&format!("{summary}: {}", path.display()));
         }
-        let (met, all) = (report.met(), report.situations.len());
+        let (met, all) = (report.met().count(), report.situations.len());
         let failures = self.fail_on.iter().filter_map(|it| match it {
             FailOn::Findings => (!report.findings.is_empty()).then(|| report.found()),
             FailOn::Situations(percent) => (met * 100 < percent * all).then(|| {
@@ -151,7 +141,7 @@ impl Reports {
     }
 }
 
-async fn read(origin: &str) -> Result<Value> {
+async fn read(origin: &str) -> Result<Report> {
     let client = http_client::build(http_client::builder(true, None))?;
     let request = client.get(format!("{origin}{PATH}"));
     let read = async { request.send().await?.json().await };
@@ -159,11 +149,8 @@ async fn read(origin: &str) -> Result<Value> {
     read.await.map_err(failed)
 }
 
-fn page(report: &Document) -> Page {
+fn page(report: &Report) -> Page {
     let mut page = Page::default();
-    let Ok(report) = serde_json::from_value::<Report>(report.value().clone()) else {
-        return page;
-    };
     let tone = if report.findings.is_empty() { Tone::Good } else { Tone::Bad };
     page.heading(tone, "report", report.summary());
     for it in &report.findings {

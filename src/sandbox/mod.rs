@@ -38,8 +38,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-pub(crate) use http::report::Report;
 use http::report::judge;
+pub(crate) use http::report::{Format, Report};
 pub(crate) use http::{BODY_LIMIT, Exchange, HarFile, OnRequest, open_own};
 use http::{ExchangeLog, Judge};
 pub(crate) use rules::access::LIVE_KEY;

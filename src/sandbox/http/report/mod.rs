@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::findings::{Seen, Sent, find_broken_rules, findings};
+pub(crate) use self::written::Format;
 use super::exchanges::{Evidence, Exchange, ExchangeLog};
 use crate::sandbox::rules::fault::FaultKind;
 use crate::sandbox::store::SentDelivery;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use serde_json::json;
+
 use super::{Finding, Report, Situation};
 
 fn xml(text: &str) -> String {
@@ -28,18 +30,18 @@ impl Finding {
     }
 }
 
-impl Report {
-    /// How each report begins that is written into a file of this kind.
-    pub(crate) fn beginning(extension: &str) -> &'static str {
-        match extension {
-            "xml" => XML,
-            "md" => MARKDOWN,
-            _ => JSON,
-        }
-    }
+/// The extension of a file's name, how each file of the kind begins, and what writes it.
+pub(crate) type Format = (&'static str, &'static str, fn(&Report) -> String);
 
-    pub(crate) fn met(&self) -> usize {
-        self.situations.iter().filter(|it| it.met).count()
+impl Report {
+    pub(crate) const FORMATS: [Format; 3] = [
+        ("json", JSON, |it| format!("{:#}\n", json!(it))),
+        ("xml", XML, Self::junit),
+        ("md", MARKDOWN, Self::markdown),
+    ];
+
+    pub(crate) fn met(&self) -> impl Iterator<Item = &Situation> {
+        self.situations.iter().filter(|it| it.met)
     }
 
     pub(crate) fn unmet(&self) -> impl Iterator<Item = &Situation> {
@@ -48,8 +50,7 @@ impl Report {
 
     /// `Met: otp, expired`
     pub(crate) fn met_codes(&self) -> String {
-        let met = self.situations.iter().filter(|it| it.met);
-        let codes: Vec<_> = met.map(|it| it.code.as_str()).collect();
+        let codes: Vec<_> = self.met().map(|it| it.code.as_str()).collect();
         match codes[..] {
             [] => "Met: nothing".to_owned(),
             _ => format!("Met: {}", codes.join(", ")),
@@ -66,11 +67,11 @@ impl Report {
 
     /// `2 findings; 14 of 87 situations met`
     pub(crate) fn summary(&self) -> String {
-        let (findings, met, all) = (self.found(), self.met(), self.situations.len());
+        let (findings, met, all) = (self.found(), self.met().count(), self.situations.len());
         format!("{findings}; {met} of {all} situations met")
     }
 
-    pub(crate) fn junit(&self) -> String {
+    fn junit(&self) -> String {
         let mut cases = String::new();
         for it in &self.findings {
             let (title, why) = (xml(&it.title), xml(&it.why));
@@ -83,21 +84,21 @@ impl Report {
         }
         let findings = self.findings.len();
         let mut situations = String::new();
-        for it in self.situations.iter().filter(|it| it.met) {
+        for it in self.met() {
             let name = xml(&it.title);
             let _ =
                 writeln!(situations, "    <testcase classname=\"situations\" name=\"{name}\"/>");
         }
         // No test was skipped: what was never met is said beside the tests.
         let unmet: Vec<_> = self.unmet().map(|it| format!("{}: {}", it.title, it.how)).collect();
-        let (met, unmet) = (self.met(), xml(&unmet.join("\n")));
+        let (met, unmet) = (self.met().count(), xml(&unmet.join("\n")));
         format!(
             "{XML}  <testsuite name=\"findings\" tests=\"{findings}\" failures=\"{findings}\">\n{cases}  </testsuite>\n  \
              <testsuite name=\"situations\" tests=\"{met}\" failures=\"0\">\n{situations}    <system-out>never met:\n{unmet}</system-out>\n  </testsuite>\n</testsuites>\n"
         )
     }
 
-    pub(crate) fn markdown(&self) -> String {
+    fn markdown(&self) -> String {
         let mut text = format!("{MARKDOWN}{}.\n", self.summary());
         for it in &self.findings {
             let requests = it.evidence().collect::<Vec<_>>().join("`, `");
