@@ -12,7 +12,8 @@ use crate::app::{Settings, Ui};
 use crate::config::{Place, Service, Target};
 use crate::outcome::{Error, Result};
 use crate::platform::ownership;
-use crate::sandbox::{self, OpenError, Sandbox};
+use crate::platform::sql::SqlFailure;
+use crate::sandbox::{self, Sandbox};
 use crate::secrets::{KeySource, Vault};
 use crate::service::documents::certainty::Certainty;
 use crate::service::mapping::{Dialect, Mapping};
@@ -168,8 +169,9 @@ impl Facts {
     /// set aside, and a new one begins.
     pub(crate) fn open_sandbox(&self, options: sandbox::Options) -> Result<Sandbox> {
         let default = &self.settings.paths.sandbox;
-        match Sandbox::open(options.clone()) {
-            Err(why) if why.is_other_version() && options.database.as_ref() == Some(default) => {
+        let database = options.database.clone();
+        let opened = match Sandbox::open(options.clone()) {
+            Err(SqlFailure::OtherVersion { .. }) if database.as_ref() == Some(default) => {
                 let failed =
                     |error| Error::io(format!("cannot rename {}", default.display()), error);
                 if let Some(aside) = sandbox::set_aside(default).map_err(failed)? {
@@ -178,10 +180,11 @@ impl Facts {
                         "the sandbox is of another version of bookctl: it begins anew, and the old one is kept as {aside}"
                     ));
                 }
-                Ok(Sandbox::open(options)?)
+                Sandbox::open(options)
             }
-            opened => Ok(opened?),
-        }
+            opened => opened,
+        };
+        opened.map_err(|failure| sandbox::unusable(database.as_deref(), failure))
     }
 
     /// Serves the sandbox on a port of its own until the command ends, once. Returns its base URL.
@@ -251,11 +254,5 @@ impl Facts {
             let moved = watched.as_ref().and_then(|sandbox| sandbox.now().ok());
             moved.unwrap_or_else(|| self.service_now())
         }
-    }
-}
-
-impl From<OpenError> for Error {
-    fn from(error: OpenError) -> Self {
-        Error::config(error.to_string()).hint(error.hint())
     }
 }

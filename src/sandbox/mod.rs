@@ -38,13 +38,16 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
+use crate::outcome;
+use crate::platform::sql::SqlResult;
+
 use http::report::judge;
 pub(crate) use http::report::{Format, Report};
 pub(crate) use http::{BODY_LIMIT, Exchange, HarFile, OnRequest, open_own};
 use http::{ExchangeLog, Judge};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
-pub(crate) use store::{OpenError, set_aside};
+pub(crate) use store::{set_aside, unusable};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
@@ -83,15 +86,13 @@ pub(crate) struct Sandbox {
 
 impl Sandbox {
     /// Opens the sandbox's database, creating it if necessary. Several processes may do so at once.
-    pub(crate) fn open(options: Options) -> Result<Self, OpenError> {
+    pub(crate) fn open(options: Options) -> SqlResult<Self> {
         let store = store::Store::open(options.database.as_deref())?;
         Ok(Self { store, options })
     }
 
-    pub(crate) fn now(&self) -> Result<Timestamp, OpenError> {
-        self.store
-            .now(None)
-            .map_err(|error| store::explain(self.options.database.as_deref(), error))
+    pub(crate) fn now(&self) -> outcome::Result<Timestamp> {
+        self.store.now(None).map_err(|error| unusable(self.options.database.as_deref(), error))
     }
 
     /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is
@@ -107,11 +108,10 @@ impl Sandbox {
     }
 
     /// The secret that signs the deliveries of [`LIVE_KEY`]'s organization.
-    pub(crate) fn webhook_secret(&self) -> Result<String, OpenError> {
-        self.store
-            .look(|tx| tx.organization(Organization::MAIN))
-            .map(|it| it.map(|it| it.webhook_secret).unwrap_or_default())
-            .map_err(|error| store::explain(self.options.database.as_deref(), error))
+    pub(crate) fn webhook_secret(&self) -> outcome::Result<String> {
+        let main = self.store.look(|tx| tx.organization(Organization::MAIN));
+        main.map(|it| it.map(|it| it.webhook_secret).unwrap_or_default())
+            .map_err(|error| unusable(self.options.database.as_deref(), error))
     }
 
     /// Serves until `shutdown` completes. Running requests then have 3 seconds to end.

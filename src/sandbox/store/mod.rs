@@ -23,10 +23,11 @@ use tokio::sync::{Notify, oneshot, watch};
 pub(crate) use changes::{ChangeFeed, ChangeTopic, ChangedRow, Tip};
 pub(crate) use deliveries::{PendingDelivery, SentDelivery};
 pub(crate) use number::{next_number, one_time_code, random};
-pub(crate) use open::{OpenError, explain, set_aside};
+pub(crate) use open::{set_aside, unusable};
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;
+use crate::platform::sql::SqlResult;
 use crate::platform::sqlite;
 use queue::Job;
 use tx::Handle;
@@ -46,7 +47,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    pub(crate) fn open(database: Option<&Path>) -> Result<Self, OpenError> {
+    pub(crate) fn open(database: Option<&Path>) -> SqlResult<Self> {
         let connection = open::connect(database)?;
         Ok(Self {
             handle: Mutex::new(Handle::new(connection)),

@@ -1,59 +1,15 @@
 //! Opens the database. Several processes may do so at once, even to create it.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use crate::outcome::Error;
 use crate::platform::ownership::COMPANIONS;
 use crate::platform::private_file;
-use crate::platform::sql::SqlFailure;
+use crate::platform::sql::{SqlFailure, SqlResult};
 use crate::platform::sqlite::{self, JournalMode, Kind};
-
-#[derive(Debug)]
-pub(crate) struct OpenError {
-    path: PathBuf,
-    failure: SqlFailure,
-}
-
-impl OpenError {
-    pub(crate) fn is_other_version(&self) -> bool {
-        matches!(self.failure, SqlFailure::OtherVersion { .. })
-    }
-
-    pub(crate) fn hint(&self) -> String {
-        let path = self.path.display();
-        match self.failure {
-            SqlFailure::Locked => "wait for the other bookctl to finish, then try again".to_owned(),
-            SqlFailure::Unreachable(_) | SqlFailure::ReadOnly => {
-                "make it writable, or set BOOKCTL_HOME to another folder".to_owned()
-            }
-            SqlFailure::Empty => format!(
-                "restore a copy, or delete {path} and {path}-wal to start with an empty sandbox"
-            ),
-            SqlFailure::OtherVersion { .. } => {
-                format!("name another file, or delete {path}")
-            }
-            SqlFailure::Damaged | SqlFailure::Foreign => {
-                format!(
-                    "move {path} and {path}-wal to another folder, or set BOOKCTL_HOME to another folder"
-                )
-            }
-            _ => "check the disk space and the folder, or set BOOKCTL_HOME to another folder"
-                .to_owned(),
-        }
-    }
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (path, failure) = (self.path.display(), &self.failure);
-        write!(f, "{} {path} {failure}", KIND.name)
-    }
-}
-
-impl std::error::Error for OpenError {}
 
 /// The file. Commits are not synced one by one: a power cut may lose the last ones, but never
 /// leaves a partial one.
@@ -95,16 +51,14 @@ pub(crate) fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
     Ok(Some(aside))
 }
 
-pub(super) fn connect(database: Option<&Path>) -> Result<Connection, OpenError> {
-    let connected = match database {
-        None => ephemeral().map_err(SqlFailure::from),
-        Some(path) => sqlite::open(path, &KIND).and_then(|connection| {
-            // In a read-only folder, SQLite opens the file, but cannot make its log.
-            connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
-            Ok(connection)
-        }),
+pub(super) fn connect(database: Option<&Path>) -> SqlResult<Connection> {
+    let Some(path) = database else {
+        return Ok(ephemeral()?);
     };
-    connected.map_err(|failure| explain(database, failure))
+    let connection = sqlite::open(path, &KIND)?;
+    // In a read-only folder, SQLite opens the file, but cannot make its log.
+    connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
+    Ok(connection)
 }
 
 /// A database of this process alone. SQLite's `:memory:` scans all of its pages at almost every
@@ -132,11 +86,24 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", CACHE)
 }
 
-pub(crate) fn explain(database: Option<&Path>, failure: impl Into<SqlFailure>) -> OpenError {
-    OpenError {
-        path: database.unwrap_or(Path::new(":memory:")).to_owned(),
-        failure: failure.into(),
-    }
+/// The error of a database that cannot be used: the file, or memory.
+pub(crate) fn unusable(database: Option<&Path>, failure: impl Into<SqlFailure>) -> Error {
+    let (path, failure) = (database.unwrap_or(Path::new(":memory:")).display(), failure.into());
+    let hint = match failure {
+        SqlFailure::Locked => "wait for the other bookctl to finish, then try again",
+        SqlFailure::Unreachable(_) | SqlFailure::ReadOnly => {
+            "make it writable, or set BOOKCTL_HOME to another folder"
+        }
+        SqlFailure::Empty => &format!(
+            "restore a copy, or delete {path} and {path}-wal to start with an empty sandbox"
+        ),
+        SqlFailure::OtherVersion { .. } => &format!("name another file, or delete {path}"),
+        SqlFailure::Damaged | SqlFailure::Foreign => &format!(
+            "move {path} and {path}-wal to another folder, or set BOOKCTL_HOME to another folder"
+        ),
+        _ => "check the disk space and the folder, or set BOOKCTL_HOME to another folder",
+    };
+    Error::config(format!("{} {path} {failure}", KIND.name)).hint(hint)
 }
 
 #[cfg(test)]
@@ -144,7 +111,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn open(path: &Path) -> Result<Connection, OpenError> {
+    fn open(path: &Path) -> SqlResult<Connection> {
         connect(Some(path))
     }
 
@@ -171,7 +138,7 @@ mod tests {
     }
 
     fn failure(path: &Path) -> SqlFailure {
-        open(path).unwrap_err().failure
+        open(path).unwrap_err()
     }
 
     #[test]
