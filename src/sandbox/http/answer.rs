@@ -11,64 +11,50 @@ use super::request::{Request, RequestContext};
 use super::{bookings, faults};
 use crate::sandbox::rules::access::{self, ApiKey, BOOKINGS_CREATE, KeyKind, TEST_ALLOWANCE};
 use crate::sandbox::rules::api_error::{ApiError, Result};
+use crate::sandbox::rules::fault::Fault;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::rate_limit::RateWindow;
 use crate::sandbox::store::Tx;
 
 pub(super) async fn answer(endpoint: &'static Endpoint, request: Request) -> Response {
-    let request = Arc::new(request);
-    let mut response = match serve(endpoint, &request, false).await {
-        Some(response) => response,
-        None => {
-            let served = async { serve(endpoint, &request, true).await.unwrap_or_default() };
-            match faults::take(endpoint, &request).await {
-                Some(fault) => faults::meet(fault, served).await,
-                None => served.await,
-            }
-        }
-    };
+    let service = Arc::clone(&request.service);
+    let (key, limits, store) = (request.key(), service.options.limits, &service.store);
+    // Without a key, the main organization's clock counts.
+    let owner = key.as_ref().map_or(Organization::MAIN, |it| &it.organization).to_owned();
+    let work = move |tx: &Tx<'_>| handle(tx, endpoint, &request, key, limits);
+    let mut response = match endpoint.method {
+        "GET" if !limits || endpoint.rate_limit.is_none() => store.read(Some(owner), work).await,
+        _ => store.write(Some(owner), work).await,
+    }
+    .into_response();
     // For the log of requests.
     response.extensions_mut().insert(endpoint);
     response
 }
 
-/// Does what is asked for. `None` if there are faults and none of them was taken yet: nothing was
-/// done then.
-async fn serve(
-    endpoint: &'static Endpoint,
-    request: &Arc<Request>,
-    is_past_faults: bool,
-) -> Option<Response> {
-    let service = &request.service;
-    let limits = service.options.limits;
-    let writes = endpoint.method != "GET" || limits && endpoint.rate_limit.is_some();
-    let key = request.key();
-    // Without a key, the main organization's clock counts.
-    let owner = key.as_ref().map_or(Organization::MAIN, |it| &it.organization).to_owned();
-    let shared = Arc::clone(request);
-    let work = move |tx: &Tx<'_>| {
-        if tx.has_faults && !is_past_faults {
-            return Ok(None);
-        }
-        let mut rate_limit = None;
-        match check_and_run(tx, endpoint, &shared, key, limits, &mut rate_limit) {
-            Err(broken @ ApiError::Broken(_)) => Err(broken),
+/// Does what is asked for, and what the fault makes of it that the request meets.
+fn handle(
+    tx: &Tx<'_>,
+    endpoint: &Endpoint,
+    request: &Request,
+    key: Result<ApiKey>,
+    limits: bool,
+) -> Result<Response> {
+    let organization = key.as_ref().ok().map(|it| it.organization.as_str());
+    let fault = match tx.has_faults {
+        true => faults::take(tx, endpoint, request, organization)?,
+        false => None,
+    };
+    let (mut response, mut counted) = (Response::default(), None);
+    if fault.as_ref().is_none_or(Fault::lets_handle) {
+        response = match check_and_run(tx, endpoint, request, key, limits, &mut counted) {
+            Err(broken @ ApiError::Broken(_)) => return Err(broken),
             // What a refused request has counted or used up is committed.
-            outcome => Ok(Some((outcome, rate_limit, tx.now))),
-        }
-    };
-    let store = &service.store;
-    let answered = match writes {
-        true => store.write(Some(owner), work).await,
-        false => store.read(Some(owner), work).await,
-    };
-    let (outcome, rate_limit, now) = match answered {
-        Ok(answered) => answered?,
-        Err(broken) => return Some(broken.into_response()),
-    };
-    let mut response = outcome.into_response();
-    response.extensions_mut().insert(AnsweredAt(now));
-    if let Some(status) = rate_limit {
+            outcome => outcome.into_response(),
+        };
+    }
+    response.extensions_mut().insert(AnsweredAt(tx.now));
+    if let Some(status) = counted {
         let headers = response.headers_mut();
         headers.insert("ratelimit-limit", status.limit.into());
         headers.insert("ratelimit-remaining", (status.limit - status.used).into());
@@ -77,7 +63,10 @@ async fn serve(
             headers.insert(header::RETRY_AFTER, status.reset.into());
         }
     }
-    Some(response)
+    Ok(match fault {
+        Some(fault) => faults::meet(fault, response),
+        None => response,
+    })
 }
 
 /// Checks key, environment, suspension, scope, rate limit, idempotency, billing and allowance, then

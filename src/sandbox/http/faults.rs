@@ -12,40 +12,33 @@ use serde_json::{Value, json};
 use super::endpoints::Endpoint;
 use super::reply::{Reply, Situations};
 use super::request::Request;
+use crate::sandbox::rules::api_error::Result;
 use crate::sandbox::rules::fault::{Fault, FaultKind};
-use crate::sandbox::rules::organization::Organization;
+use crate::sandbox::store::Tx;
 
 /// Takes the oldest fault that matches the request, which then has one use less.
-pub(super) async fn take(endpoint: &'static Endpoint, request: &Request) -> Option<Fault> {
-    let service = &request.service;
-    let (path, body) = (request.uri.path().to_owned(), request.body.clone());
-    let organization = request.key().ok().map(|it| it.organization);
-    let limit = endpoint.rate_limit.filter(|_| service.options.limits);
-    let owner = organization.clone().unwrap_or_else(|| Organization::MAIN.to_owned());
-    // An error of the store is left to the request itself to report.
-    let taken = service.store.write(Some(owner), move |tx| {
-        let is_over = match organization.as_deref().zip(limit) {
-            Some((organization, limit)) => tx.rate_limit(organization, limit)?.is_over,
-            None => false,
-        };
-        // A request over its rate limit is not handled, so there is nothing to drop after that.
-        let meets = |it: &Fault| {
-            it.meets_request(endpoint.method, &path)
-                && !(is_over && it.commits())
-                && it.meets_body(&body)
-        };
-        Ok(tx.take_fault(organization.as_deref(), meets)?)
-    });
-    taken.await.ok()?
+pub(super) fn take(
+    tx: &Tx<'_>,
+    endpoint: &Endpoint,
+    request: &Request,
+    organization: Option<&str>,
+) -> Result<Option<Fault>> {
+    let limit = endpoint.rate_limit.filter(|_| request.service.options.limits);
+    let is_over = match organization.zip(limit) {
+        Some((organization, limit)) => tx.rate_limit(organization, limit)?.is_over,
+        None => false,
+    };
+    // A request over its rate limit is not handled, so there is nothing to drop after that.
+    let meets = |it: &Fault| {
+        it.meets_request(endpoint.method, request.uri.path())
+            && !(is_over && it.commits())
+            && it.meets_body(&request.body)
+    };
+    Ok(tx.take_fault(organization, meets)?)
 }
 
 /// The response to a request with a fault. The fault goes with it, for [`cut`] and for the log.
-pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response>) -> Response {
-    let mut answered = match fault.kind {
-        // It is not handled.
-        FaultKind::Status | FaultKind::DropBefore if !fault.after => Response::default(),
-        _ => answer.await,
-    };
+pub(super) fn meet(mut fault: Fault, mut answered: Response) -> Response {
     let mut extensions = std::mem::take(answered.extensions_mut());
     let page = "<!doctype html><title>Welcome</title><p>This is not the answer you look for.";
     let mut response = match fault.kind {

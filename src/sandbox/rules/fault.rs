@@ -210,6 +210,11 @@ impl Fault {
         self.after || self.kind == FaultKind::DropAfter
     }
 
+    /// Whether the request is handled at all.
+    pub(crate) const fn lets_handle(&self) -> bool {
+        self.after || !matches!(self.kind, FaultKind::Status | FaultKind::DropBefore)
+    }
+
     /// Whether it happens at the request of this number that it could happen to.
     pub(crate) fn applies_to(&self, number: u32) -> bool {
         if number + 1 < self.from.unwrap_or(1) {

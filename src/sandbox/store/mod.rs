@@ -87,7 +87,8 @@ impl Store {
     }
 
     /// Runs `work`, which only reads, at an organization's time, or about all. If a booking is due
-    /// to change by time, this becomes a [`Store::write`], which changes it first.
+    /// to change by time, this becomes a [`Store::write`], which changes it first; so it does where
+    /// there are faults, since meeting one is written.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         owner: Option<String>,
@@ -97,7 +98,7 @@ impl Store {
             let handle = self.lock();
             let _moment = handle.hold_still()?;
             let tx = Tx::begin(&handle, owner.as_deref())?;
-            if !tx.has_due_bookings()? {
+            if !tx.has_faults && !tx.has_due_bookings()? {
                 return work(&tx);
             }
         }
