@@ -92,23 +92,13 @@ pub(crate) fn with_overview(columns: usize) -> clap::Command {
 
 /// The command that the arguments name, as far as they parse, and its path, for the hint.
 fn named<'a>(arguments: &[OsString], whole: &'a clap::Command) -> (&'a clap::Command, String) {
-    let (mut command, mut path) = (whole, "bookctl".to_owned());
-    let mut arguments = arguments.iter().skip(1).map(|it| it.to_string_lossy());
-    while let Some(argument) = arguments.next() {
-        if let Some(flag) = argument.strip_prefix("--") {
-            // The values of a flag are not a command.
-            let flag = command.get_arguments().find(|known| known.get_long() == Some(flag));
-            let flag = flag.filter(|known| known.get_action().takes_values());
-            let values = flag.map_or(0, |it| it.get_num_args().map_or(1, |it| it.min_values()));
-            for _ in 0..values {
-                arguments.next();
-            }
-        } else if let Some(next) = command.find_subcommand(argument.as_ref()) {
-            command = next;
-            path = format!("{path} {}", next.get_name());
-        } else if !argument.starts_with('-') {
-            break;
-        }
+    let parsed = Cli::command().ignore_errors(true).try_get_matches_from(arguments);
+    let parsed = parsed.unwrap_or_default();
+    let (mut command, mut path, mut matches) = (whole, "bookctl".to_owned(), &parsed);
+    while let Some((name, inner)) = matches.subcommand() {
+        command = command.find_subcommand(name).unwrap_or(command);
+        path = format!("{path} {name}");
+        matches = inner;
     }
     (command, path)
 }
