@@ -279,40 +279,39 @@ async fn read_secrets(
 ) -> Result<(Option<Secret>, Option<Secret>)> {
     let wants_secret = args.webhook_secret_stdin;
     let wants_key = args.key_stdin || is_new || !wants_secret;
-    if !(args.key_stdin || wants_secret) || setup.settings.stdin_is_terminal {
-        let ask = async |text: &str, flag, what| {
-            let question = Question::new(text, flag, what).hidden();
-            let text = setup.ui.prompter.text(&question, None, &one_line).await?;
-            Secret::read(&text).map_err(Error::usage)
-        };
-        let mut given = (None, None);
-        if wants_key {
-            given.0 = Some(ask(&format!("API key for {origin}"), "--key-stdin", "API key").await?);
-        }
-        if wants_secret {
-            let (text, flag) = ("Webhook secret", "--webhook-secret-stdin");
-            given.1 = Some(ask(text, flag, "webhook secret").await?);
-        }
-        return Ok(given);
-    }
-    if wants_key && !args.key_stdin {
+    let asks = !(args.key_stdin || wants_secret) || setup.settings.stdin_is_terminal;
+    if wants_key && !args.key_stdin && !asks {
         return Err(Error::usage("a new profile needs an API key")
             .hint("pass --key-stdin too, and the key on the first line"));
     }
-    let text = Secret::new(read_stdin().await?);
-    let (mut key, mut secret) = (text.expose(), text.expose());
+    let piped = if asks { String::new() } else { read_stdin().await? };
+    let piped = Secret::new(piped);
+    let (mut key, mut secret) = (piped.expose(), piped.expose());
     if wants_key && wants_secret {
         (key, secret) = key.split_once('\n').unwrap_or((key, ""));
     }
-    let typed = |text: &str, what: &str| {
-        let message = |why| match text.trim() {
+    let read = async |text: &str, flag, what, piped: &str| {
+        if asks {
+            let question = Question::new(text, flag, what).hidden();
+            let text = setup.ui.prompter.text(&question, None, &one_line).await?;
+            return Secret::read(&text).map_err(Error::usage);
+        }
+        let message = |why| match piped.trim() {
             "" => format!("no {what} on standard input"),
             _ => format!("the {what} on standard input {why}"),
         };
-        Secret::read(text).map_err(|why| Error::usage(message(why)).hint(SHAPE))
+        Secret::read(piped).map_err(|why| Error::usage(message(why)).hint(SHAPE))
     };
-    let key = wants_key.then(|| typed(key, "API key")).transpose()?;
-    Ok((key, wants_secret.then(|| typed(secret, "webhook secret")).transpose()?))
+    let mut given = (None, None);
+    if wants_key {
+        let text = format!("API key for {origin}");
+        given.0 = Some(read(&text, "--key-stdin", "API key", key).await?);
+    }
+    if wants_secret {
+        let flag = "--webhook-secret-stdin";
+        given.1 = Some(read("Webhook secret", flag, "webhook secret", secret).await?);
+    }
+    Ok(given)
 }
 
 fn one_line(text: &str) -> Result<(), String> {
