@@ -1,9 +1,7 @@
 //! How a service wants its key: what the first login and `profile learn` find out after a 401.
 
-use serde_json::json;
-
 use super::learn::{config, learn, lines};
-use crate::harness::{FOREIGN_KEY, Foreign, Home, Reply, Scripted, Terminal, words};
+use crate::harness::{FOREIGN_KEY, Foreign, Home, Terminal, words};
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
@@ -58,18 +56,4 @@ fn key_of_basic_or_of_query_is_found_and_ways_tried_are_listed() {
         assert!(service.calls().len() - before < 15);
         assert!(!config(&home).contains(FOREIGN_KEY));
     }
-}
-
-#[test]
-fn header_that_refusal_names_is_said_with_command_that_sets_it() {
-    let refusal =
-        json!({"error": "unauthorized", "message": "the header X-Organization-Id is missing"});
-    let scripted = Scripted::start(move |_| Reply::json(401, &refusal));
-    let home = Home::new()
-        .configured(&format!("[profiles.foreign]\nbase_url = \"{}\"\n", scripted.base_url()))
-        .with("BOOKCTL_API_KEY", FOREIGN_KEY);
-    learn(&home, &["--yes"])
-        .exits(4)
-        .says("bookctl profile set foreign headers.X-Organization-Id=VALUE");
-    assert_eq!(scripted.requests().len(), 1, "no other way was tried");
 }

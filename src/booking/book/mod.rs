@@ -23,7 +23,7 @@ use crate::app::{Facts, Parts};
 use crate::journal::KeyOrigin;
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::service::client::{SearchLocation, create_call, named};
+use crate::service::client::{SearchLocation, create_call, named_in};
 use crate::service::documents::{Booking, Slot, Status, Wish, id};
 use crate::service::time::{DocumentTime, When};
 use crate::terminal::output::View;
@@ -308,9 +308,7 @@ impl BookCommand<'_> {
         }
         // Without a provider the service may have to choose (spec, Errors: 400 without a code).
         let is_general = error.hint.as_deref() == Some(Code::Http400.entry().next);
-        let fields = error.body.as_ref().map(|body| named(body.value()));
-        let names_fields = fields.is_some_and(|fields| !fields.is_empty());
-        if !is_general || names_fields || self.draft.options.provider.is_some() {
+        if !is_general || !named_in(&error).is_empty() || self.draft.options.provider.is_some() {
             return error;
         }
         error.hint(match self.draft.providers().join(" or ").as_str() {

@@ -139,27 +139,24 @@ impl Draft {
     /// The setting that makes this request; none where the profile makes it already. Where another
     /// name is all that is asked for, a key of the dialect says it.
     pub(crate) fn setting(&self) -> Option<Setting> {
-        let sent = self.fields.iter().filter(|it| !self.own.contains(it) || !self.is_placed(it));
-        let sent: Vec<_> = sent.collect();
-        let key = |name: &str| {
-            let key = self.kind.fields().iter().find(|it| it.0 == name);
-            format!("dialect.{}", key.map_or("", |it| it.1))
-        };
-        match (&self.own[..], &sent[..]) {
-            (own, sent) if own.iter().eq(sent.iter().copied()) => None,
-            ([own], [it]) if it.1 == own.1 => Some(Setting::new(key(&own.1[1..]), &it.0)),
-            ([own], []) => Some(Setting::new(key(&own.1[1..]), "NAME")),
+        let mut sent = self.fields.clone();
+        sent.retain(|it| !self.own.contains(it) || !self.is_placed(it));
+        let name = match (&self.own[..], &sent[..]) {
+            (own, sent) if own == sent => return None,
+            ([_], []) => "NAME",
+            ([own], [it]) if it.1 == own.1 => &it.0,
             _ => {
                 let key = format!("write.{}", self.kind.as_str());
-                Some(Setting::new(key, self.expression(&sent)))
+                return Some(Setting::new(key, self.expression(&sent)));
             }
-        }
+        };
+        let key = self.kind.fields().iter().find(|it| *it.0 == self.own[0].1[1..])?.1;
+        Some(Setting::new(format!("dialect.{key}"), name))
     }
 
-    fn expression(&self, sent: &[&(String, String)]) -> String {
-        let own = self.own.iter().map(|it| &it.1);
-        let left_out = own.filter(|own| sent.iter().all(|it| it.0 != own[1..]));
-        let left_out: Vec<_> = left_out.map(String::as_str).collect();
+    fn expression(&self, sent: &[(String, String)]) -> String {
+        let own = self.own.iter().map(|it| it.1.as_str());
+        let left_out: Vec<_> = own.filter(|own| sent.iter().all(|it| it.0 != own[1..])).collect();
         let mut text = match left_out[..] {
             [] => ".".to_owned(),
             _ => format!("del({})", left_out.join(", ")),

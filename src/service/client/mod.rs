@@ -24,6 +24,6 @@ pub(crate) use endpoints::{
 };
 pub(crate) use failure::{Cause, Failure};
 pub(crate) use http_client::{Client, Connection, Trace};
-pub(crate) use named_fields::named;
+pub(crate) use named_fields::named_in;
 pub(crate) use rate_limit::{RATE_LIMIT_WINDOW, RateLimit};
 pub(crate) use wire_trace::redacted;

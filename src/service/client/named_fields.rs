@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use crate::outcome::Error;
 use crate::service::mapping::{is_one_of, scalars};
 
 /// Members of a refusal that name fields: as texts, in lists, as the names of an object, or in
@@ -53,6 +54,11 @@ impl Field {
         let why = self.why.to_lowercase();
         UNKNOWN.split('|').any(|word| why.contains(word))
     }
+}
+
+/// The fields that the refusal behind an error names.
+pub(crate) fn named_in(error: &Error) -> Vec<Field> {
+    error.body.as_ref().map(|it| named(it.value())).unwrap_or_default()
 }
 
 /// The fields that a refusal's body names, once each; else those of its sentence.

@@ -4,7 +4,7 @@ pub(crate) mod service;
 
 use serde::Serialize;
 
-use super::learn::{LearnOptions, Reads, look};
+use super::learn::{LearnOptions, Reads};
 use crate::app::shared_journal::database;
 use crate::app::{Parts, Startup};
 use crate::config::{ConfigFile, SANDBOX_PROFILE, ServiceNeed, SharedJournal};
@@ -68,7 +68,7 @@ async fn probe(setup: Startup, near: Option<String>) -> Result<Exit> {
     let mut parts = Parts::new(setup, ServiceNeed::Profile, false)?;
     let options = LearnOptions { yes: true, check: true, near, vertical: "dining".to_owned() };
     let mut reads = Reads::new(&mut parts, &options, Vec::new());
-    look(&mut reads).await?;
+    reads.look().await?;
     reads.conclude()
 }
 

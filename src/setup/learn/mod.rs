@@ -30,24 +30,6 @@ pub(crate) struct LearnOptions {
     pub(crate) vertical: String,
 }
 
-pub(crate) async fn look(reads: &mut Reads<'_>) -> Result<()> {
-    let index = key::index(reads).await?;
-    reads.look(&index).await
-}
-
-/// Reads again with what was found, and leaves what is still not read in the report.
-pub(crate) async fn look_again(reads: &mut Reads<'_>) -> Result<()> {
-    let found = std::mem::take(&mut reads.report.settings);
-    reads.parts.api.use_mapping(with(reads.mapping(), &found)?);
-    reads.report.documents.clear();
-    reads.report.notes.clear();
-    if let Err(error) = look(reads).await {
-        reads.report.notes.push(format!("not read again: {}", error.message));
-    }
-    reads.report.settings = found;
-    Ok(())
-}
-
 /// What bookctl reads of a document today, in the contract's names; or why it is not read.
 fn items(mapping: &Mapping, came: &Sample) -> Result<Vec<Value>> {
     let document = Document::from(came.value.clone());
@@ -61,10 +43,9 @@ fn items(mapping: &Mapping, came: &Sample) -> Result<Vec<Value>> {
         ReadKind::Session | ReadKind::Card => mapping.object(came.kind, &document)?.0,
         ReadKind::Error => {
             let wording = mapping.refusal(&document).unwrap_or_else(|| came.value.clone());
-            if !wording["error"].is_string() && !wording["error"].is_object() {
-                return Err(unread("nothing in it is named `error`".to_owned()));
-            }
-            wording
+            let is_read = wording["error"].is_string() || wording["error"].is_object();
+            let unnamed = || unread("nothing in it is named `error`".to_owned());
+            return is_read.then(|| vec![wording]).ok_or_else(unnamed);
         }
         ReadKind::Event => {
             let header = |wanted: &str| {
@@ -85,8 +66,4 @@ fn with(own: &Mapping, settings: &[Setting]) -> Result<Mapping> {
         mapping.set(key, value).map_err(|why| Error::config(format!("{key} {why}")))?;
     }
     Ok(mapping)
-}
-
-fn refusal_body(error: &Error) -> &Value {
-    error.body.as_ref().map_or(&Value::Null, Document::value)
 }

@@ -7,12 +7,14 @@ use std::time::Duration;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value, json};
 
-use super::report::{Finding, LearnReport, Sample};
-use super::{LearnOptions, refusal_body, with};
+use super::report::{LearnReport, Sample};
+use super::{LearnOptions, key, with};
 use crate::app::Parts;
 use crate::booking::confirmation::Confirmation;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::service::client::{Call, Draft, Failure, SearchQuery, named, session, show_call};
+use crate::service::client::{
+    Call, Draft, Failure, SearchQuery, key_sent_as, named_in, session, show_call,
+};
 use crate::service::mapping::{HOLE, Mapping, NextPage, ReadKind, Setting, WriteKind, next_page};
 
 const PLACES: [&str; 3] = ["New York", "London", "Paris"];
@@ -55,12 +57,13 @@ impl<'a> Reads<'a> {
         Confirmation::new(action, question, declined).ask(&self.parts.ui.prompter).await
     }
 
-    /// Reads the service, whose index was read, and shows its documents and the recorded ones.
-    pub(super) async fn look(&mut self, index: &Value) -> Result<()> {
+    /// Reads the service, and shows its documents and the recorded ones.
+    pub(crate) async fn look(&mut self) -> Result<()> {
+        let index = self.index().await?;
         for it in &self.recorded {
             self.report.show(self.parts.api.facts.mapping(), it);
         }
-        self.show(ReadKind::Index, index);
+        self.show(ReadKind::Index, &index);
         let (vertical, datetime) = (&self.options.vertical, self.evening(1));
         let places = self.options.near.as_deref().map_or(PLACES.to_vec(), |near| vec![near]);
         let body = |place| json!({"vertical": vertical, "datetime": datetime, "location": place, "party_size": 2});
@@ -80,9 +83,52 @@ impl<'a> Reads<'a> {
         for (kind, call) in [(ReadKind::Sessions, session::list(&[]))].into_iter().chain(bookings) {
             match self.send(call).await? {
                 Ok(document) => self.show(kind, &document),
-                Err(error) => self.note_missed(kind, &error),
+                Err(error) => self.report.note_missed(kind, &error),
             }
         }
+        Ok(())
+    }
+
+    /// Reads the index. After a 401 and a go-ahead, sends the key in other ways to the same address.
+    async fn index(&mut self) -> Result<Value> {
+        let error = match self.send(Call::get("/v1/")).await? {
+            Err(error) if error.http_status == Some(401) && !self.options.check => error,
+            reply => return reply,
+        };
+        let own = self.mapping();
+        let ways = key::ways(own, &error);
+        let list = ways.iter().map(|it| format!("`{}`", key_sent_as(&it.1)));
+        let list = list.collect::<Vec<_>>().join(", ");
+        let out = &self.parts.ui.out;
+        out.warn(&format!("{}; sent as: {}", error.message, key_sent_as(own)));
+        out.note(&format!("other ways to send it: {list}"));
+        let count = ways.len();
+        let question = format!("Try {count} other ways to send the key, to this address alone?");
+        let declined = "the key was not sent in another way";
+        self.confirm("sending the key in other ways", &question, declined).await?;
+        for (settings, mapping) in ways {
+            self.parts.api.use_mapping(mapping);
+            if let Ok(document) = self.send(Call::get("/v1/")).await? {
+                self.report.settings.extend(settings);
+                return Ok(document);
+            }
+        }
+        Err(error.detail(format!("tried as well: {list}")).hint(
+            "the service's documentation shows how to send the key; set `auth_header` and `auth_scheme`, `auth_query`, \
+             `auth_user` or `headers.NAME` with `bookctl profile set`",
+        ))
+    }
+
+    /// Reads again with what was found, and leaves what is still not read in the report.
+    pub(crate) async fn look_again(&mut self) -> Result<()> {
+        let found = std::mem::take(&mut self.report.settings);
+        self.parts.api.use_mapping(with(self.mapping(), &found)?);
+        self.report.documents.clear();
+        self.report.notes.clear();
+        if let Err(error) = self.look().await {
+            self.report.notes.push(format!("not read again: {}", error.message));
+        }
+        self.report.settings = found;
         Ok(())
     }
 
@@ -129,11 +175,6 @@ impl<'a> Reads<'a> {
         }
     }
 
-    fn note_missed(&mut self, kind: ReadKind, error: &Error) {
-        let note = format!("not looked at: {}: {}", kind.as_str(), error.message);
-        self.report.notes.push(note);
-    }
-
     /// Sends these searches until one finds something, and shows it. What it takes to have a
     /// response is certain once it was tried for another page, or another day has another one.
     async fn search(&mut self, kind: ReadKind, bodies: Vec<Value>) -> Result<Option<Value>> {
@@ -154,12 +195,12 @@ impl<'a> Reads<'a> {
             Err(error) => {
                 // What was not sent says nothing against the profile. Without the name of a field, it
                 // may be the place that is refused.
-                let is_of_place = is_anywhere && named(refusal_body(&error)).is_empty();
+                let is_of_place = is_anywhere && named_in(&error).is_empty();
                 if error.http_status.is_some_and(|status| status >= 500 || !is_of_place) {
                     let why = [vec![error.message.clone()], error.details.clone()].concat();
-                    self.leave_open(kind, draft.setting(), why.join("; "));
+                    self.report.leave_open(kind, draft.setting(), why.join("; "));
                 } else {
-                    self.note_missed(kind, &error);
+                    self.report.note_missed(kind, &error);
                 }
                 return Ok(None);
             }
@@ -176,46 +217,29 @@ impl<'a> Reads<'a> {
             }
         }
         let Some(setting) = draft.setting() else { return Ok(Some(document)) };
-        let (is_certain, doubt) = if is_venues {
-            (!setting.value.contains(HOLE), "a value was tried")
-        } else {
-            body["datetime"] = self.evening(2).into();
-            let is_other = self.ask(&mut draft, &body).await?.is_ok_and(|it| it != document);
-            (is_other, "another day has the same response, so check each field of the request")
-        };
-        if is_certain {
+        body["datetime"] = self.evening(2).into();
+        if is_venues && setting.value.contains(HOLE) {
+            self.report.leave_open(kind, Some(setting), "a value was tried".to_owned());
+        } else if is_venues || self.ask(&mut draft, &body).await?.is_ok_and(|it| it != document) {
             self.report.settings.push(tried(setting));
         } else {
-            self.leave_open(kind, Some(setting), doubt.to_owned());
+            let doubt = "another day has the same response, so check each field of the request";
+            self.report.leave_open(kind, Some(setting), doubt.to_owned());
         }
         Ok(Some(document))
     }
 
     /// Sends a request, and again with what its refusal names, until that is nothing new.
     async fn ask(&mut self, draft: &mut Draft, body: &Value) -> Result<Result<Value>> {
-        let own = self.mapping().clone();
-        let reply = loop {
-            let setting = draft.setting().map(tried);
-            self.parts.api.use_mapping(with(&own, setting.as_slice())?);
-            let call = SearchQuery::new(draft.kind, body, Map::new()).call(self.mapping())?;
-            match self.send(call).await? {
+        loop {
+            let mapping = with(self.mapping(), draft.setting().map(tried).as_slice())?;
+            match self.send(SearchQuery::new(draft.kind, body, Map::new()).call(&mapping)?).await? {
                 Err(error)
                     if matches!(error.http_status, Some(400 | 404 | 409 | 422))
-                        && draft.take(named(refusal_body(&error))) => {}
-                reply => break reply,
+                        && draft.take(named_in(&error)) => {}
+                reply => return Ok(reply),
             }
-        };
-        self.parts.api.use_mapping(own);
-        Ok(reply)
-    }
-
-    /// Reports a search that showed nothing certain, with the setting whose holes only the user can
-    /// fill.
-    fn leave_open(&mut self, kind: ReadKind, setting: Option<Setting>, why: String) {
-        let setting = setting.map(|it| it.to_string());
-        let finding =
-            Finding { kind: kind.as_str(), why: Some(why), setting, ..Finding::default() };
-        self.report.documents.push(finding);
+        }
     }
 
     fn evening(&self, days: i64) -> String {

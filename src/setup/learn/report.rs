@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::items;
 use crate::json::plain;
+use crate::outcome::Error;
 use crate::platform::shell;
 use crate::service::documents::slot::Slot;
 use crate::service::mapping::{
@@ -75,6 +76,16 @@ impl LearnReport {
             Some(_) => {}
             None => self.documents.push(finding),
         }
+    }
+
+    pub(super) fn note_missed(&mut self, kind: ReadKind, error: &Error) {
+        self.notes.push(format!("not looked at: {}: {}", kind.as_str(), error.message));
+    }
+
+    /// Adds a search that showed nothing certain, with the setting whose holes only the user fills.
+    pub(super) fn leave_open(&mut self, kind: ReadKind, setting: Option<Setting>, why: String) {
+        let (kind, setting) = (kind.as_str(), setting.map(|it| it.to_string()));
+        self.documents.push(Finding { kind, why: Some(why), setting, ..Finding::default() });
     }
 
     pub(super) fn fits(&self) -> bool {

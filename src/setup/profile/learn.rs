@@ -9,7 +9,7 @@ use crate::outcome::{Error, Exit, Result};
 use crate::platform::{private_file, shell};
 use crate::service::documents::plural;
 use crate::service::mapping::{ReadKind, set_command};
-use crate::setup::learn::{LearnOptions, MOST_CALLS, Reads, Sample, look, look_again};
+use crate::setup::learn::{LearnOptions, MOST_CALLS, Reads, Sample};
 use crate::terminal::output::View;
 
 /// Show what a service sends, and save what is certain
@@ -58,7 +58,7 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     let address = reads.parts.api.facts.target().address();
     let question = format!("Send at most {MOST_CALLS} reads to {address}?");
     reads.confirm("learning", &question, "nothing was sent").await?;
-    look(&mut reads).await?;
+    reads.look().await?;
     if !args.options.check && !reads.report.settings.is_empty() {
         let written = match &args.out {
             Some(out) => {
@@ -97,7 +97,7 @@ async fn write(reads: &mut Reads<'_>, name: &str, config_file: &Path) -> Result<
         }
         reads.report.settings.iter().try_for_each(|it| it.set(draft, name))
     })?;
-    look_again(reads).await?;
+    reads.look_again().await?;
     // A person has seen what is read.
     let is_new = reads.options.yes;
     reads.report.documents.retain(|it| is_new || !it.read);
