@@ -91,12 +91,8 @@ fn a_journal_of_a_newer_version_is_refused_and_not_replaced() {
     let newer = "UPDATE bookctl_journal SET version = 99, written_by = '9.9.9', readable_from = 99; PRAGMA user_version = 99";
     Connection::open(&file).unwrap().execute_batch(newer).unwrap();
     let before = fs::read(&file).unwrap();
-    for command in [
-        "book ven_otp --at 'tomorrow 19:30' --party 2 --name Ada",
-        "bookings",
-        "attempts",
-        "journal recover",
-    ] {
+    let book = "book ven_otp --at 'tomorrow 19:30' --party 2 --name Ada";
+    for command in [book, "bookings", "attempts", "journal recover"] {
         let error = home.refuses(command, 3, "journal");
         has(&error, "message", "another version of bookctl (9.9.9");
         has(&error, "hint", "install bookctl 9.9.9 or newer");

@@ -310,6 +310,17 @@ fn refresh_reports_what_it_read_beside_a_failed_read() {
 }
 
 #[test]
+fn booking_moved_back_is_as_booked() {
+    let (_server, home) = served(|request| {
+        let is_moved = request.method == "GET" && request.earlier == 0;
+        Reply::json(201, &booking(&json!({"party_size": if is_moved { 4 } else { 2 }})))
+    });
+    home.ok(book());
+    home.run(words("bookings --refresh")).exits(11);
+    home.ok(words("bookings --refresh --json")).prints("\"as_booked\":true");
+}
+
+#[test]
 fn what_was_kept_as_it_is_counts_from_then_on() {
     let (_server, home) = served(|_| Reply::json(201, &booking(&json!({"party_size": 5}))));
     home.run(book()).exits(16);

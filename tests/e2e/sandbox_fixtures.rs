@@ -156,10 +156,7 @@ fn mistake_is_told_with_its_line_and_field() {
     let soon = at_nowhere.replace("+1d 19:00", "soon");
     #[rustfmt::skip]
     let cases = [
-        (
-            SMALL.replace("name =", "nmae ="),
-            "mine.toml, line 4: venues[0].nmae is not understood: unknown field `nmae`, expected one of ",
-        ),
+        (SMALL.replace("name =", "nmae ="), "mine.toml, line 4: venues[0].nmae is not understood: unknown field"),
         (SMALL.replace("capacity = 1", "capacity = 0"), "line 11: venues[0].slots.capacity must be 1 to 100000"),
         (soon, "line 15: bookings[0].datetime is not understood: it must be a time such as "),
         (at_nowhere, "line 14: bookings[0].venue_id is that of no venue"),

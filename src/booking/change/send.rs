@@ -73,7 +73,7 @@ impl<'a> Sender<'a> {
         }
         let booking = Some(self.read().await?).filter(done);
         if booking.is_some() {
-            let note = "Nothing was sent: the booking shows that nothing is left to do.";
+            let note = "Nothing was sent: the booking shows that it was done already.";
             self.parts.ui.out.note(note);
         }
         Ok(booking)

@@ -10,7 +10,7 @@ use crate::booking::verdict::{changes, compared};
 use crate::booking::watch::wait::{is_about_one, is_not_found, read_booking};
 use crate::journal::{BookingWrite, KeptBooking, SearchCriteria};
 use crate::outcome::{Exit, Result};
-use crate::service::documents::{Booking, Status, Weight, Wish, plural};
+use crate::service::documents::{Agreement, Booking, Compared, Status, Weight, Wish, plural};
 use crate::service::mapping::WriteKind;
 use crate::service::time::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
@@ -114,11 +114,9 @@ fn changed(
         return None;
     }
     // Another read may have stored what is not as booked, and its reader may have told nobody.
-    let is_not_as_booked = |now| {
-        let found = compared(records, &stored.wish(), now, false);
-        found.iter().any(|it| it.weight != Weight::Choice && it.clause().is_some())
-    };
-    let booked = if stored.unresolved_key.is_some() || now.is_some_and(is_not_as_booked) {
+    let asked = now.map(|now| compared(records, &stored.wish(), now, false)).unwrap_or_default();
+    let differs = |it: &Compared| it.weight != Weight::Choice && it.clause().is_some();
+    let booked = if stored.unresolved_key.is_some() || asked.iter().any(differs) {
         stored.wish()
     } else {
         Wish::from_request(before.value())
@@ -127,7 +125,10 @@ fn changed(
     let own = now.map(|now| own_changes(records, now, &found)).unwrap_or_default();
     found.retain(|it| !own.contains_key(it.root()));
     let mut changes = now.map(|now| changes(found, &booked, now)).unwrap_or_default();
-    let is_moved = !changes.is_empty();
+    // It may have been moved back.
+    let is_as_asked =
+        |field: &str| asked.iter().any(|it| it.field == field && it.agreement == Agreement::Same);
+    let is_moved = changes.keys().any(|field| !is_as_asked(field));
     if status != *was {
         let change = json!({"from": was.as_str(), "to": status.as_str()});
         changes.insert("status".to_owned(), change);
