@@ -302,7 +302,8 @@ fn row_is_judged_alike_whoever_has_read_its_booking() {
             home.feed([&BATCH[..], more].concat(), &row()).exits(started);
         }
         home.run(words("attempts resume k --json")).exits(resumed);
-        home.feed(BATCH, &row()).exits(started);
+        let last = home.feed(BATCH, &row()).exits(started);
+        assert_eq!(last.stderr.contains("not 2: changed since"), started == 0, "{last}");
         assert_eq!(server.creates().len(), 1);
     }
 }

@@ -25,7 +25,7 @@ use crate::journal::{
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
-use crate::service::documents::{Booking, Status};
+use crate::service::documents::{Booking, Compared, Status, Weight};
 use crate::terminal::output::{Progress, visible};
 
 /// After so many unknown outcomes in a row the batch stops: the service has a problem.
@@ -321,6 +321,7 @@ impl BatchRun<'_> {
                     Some(booking)
                         if booking.status() == Status::Confirmed && !journal.is_in_doubt(id)? =>
                     {
+                        self.note_changes(keyed, &booking);
                         return Ok(Some(booking));
                     }
                     Some(booking) if !booking.status().has_not_ended() => Some(booking),
@@ -383,6 +384,16 @@ impl BatchRun<'_> {
                 "row {} was sent with another {what}, which bookctl does not change",
                 keyed.row.number
             ));
+        }
+    }
+
+    /// Says what was changed since the row was booked: the row may ask for what was before.
+    fn note_changes(&self, keyed: &KeyedRow, booking: &Booking) {
+        let found = verdict::compared(&self.parts.records, &keyed.row.wish(), booking, false);
+        let terms = found.iter().filter(|it| it.weight == Weight::Terms);
+        for clause in terms.filter_map(Compared::clause) {
+            let row = keyed.row.number;
+            self.parts.ui.out.note(&format!("row {row}: in the booking {clause}: changed since"));
         }
     }
 
