@@ -20,9 +20,8 @@ use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 
 pub(super) fn read(context: &RequestContext<'_>) -> HandlerResult {
-    let (tx, organization) = (context.tx, &context.organization.id);
     let number = IdKind::BOOKING.number(&context.request.id);
-    match number.map(|it| tx.confirmed(organization, it)).transpose()?.flatten() {
+    match context.tx.confirmed(&context.organization.id, number)? {
         Some(document) => Ok(Reply::new(StatusCode::OK, document.into())),
         None => Reply::booking(&find(context)?),
     }
@@ -49,8 +48,8 @@ fn apply(
 fn find(context: &RequestContext<'_>) -> Result<StoredBooking> {
     let organization = &context.organization.id;
     let number = IdKind::BOOKING.number(&context.request.id);
-    let found = number.map(|number| context.tx.booking(organization, number));
-    if let Some(found) = found.transpose()?.flatten() {
+    let found = context.tx.any_booking(number)?;
+    if let Some(found) = found.filter(|it| it.organization == *organization) {
         return Ok(found);
     }
     let open = context.tx.open_bookings(organization)?;

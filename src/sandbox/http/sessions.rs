@@ -60,16 +60,13 @@ pub(super) fn list(context: &RequestContext<'_>) -> HandlerResult {
     let end_user = context.request.query("end_user");
     let mut errors = FieldErrors::default();
     let has_any = has_sessions(context, &mut errors);
-    let state = context.request.query("state");
-    let state = state.map(|it| serde_json::from_value::<SessionState>(it.into()).ok());
-    if state == Some(None) {
-        errors.add("state", "must be pending, active, expired or lapsed");
-    }
+    let known = |it: String| serde_json::from_value::<SessionState>(it.into()).ok();
+    let demand = "must be pending, active, expired or lapsed";
+    let state = errors.parsed("state", context.request.query("state"), known, demand);
     errors.finish()?;
     let sessions = context.tx.sessions(&context.organization.id, end_user.as_deref())?;
-    let listed = sessions
-        .iter()
-        .filter(|it| has_any && state.flatten().is_none_or(|state| it.state(now) == state));
+    let listed =
+        sessions.iter().filter(|it| has_any && state.is_none_or(|state| it.state(now) == state));
     let documents: Vec<_> = listed.map(|it| document(it, now)).collect();
     Reply::ok(&json!({"object": "list", "sessions": documents}))
 }
@@ -130,6 +127,5 @@ fn has_sessions(context: &RequestContext<'_>, errors: &mut FieldErrors) -> bool 
 
 fn find(context: &RequestContext<'_>) -> Result<Session> {
     let number = IdKind::SESSION.number(&context.request.id);
-    let read = |number| context.tx.session(&context.organization.id, number);
-    number.map(read).transpose()?.flatten().ok_or(ApiError::SESSION_NOT_FOUND)
+    context.tx.session(&context.organization.id, number)?.ok_or(ApiError::SESSION_NOT_FOUND)
 }

@@ -83,11 +83,24 @@ impl FieldErrors {
         value
     }
 
+    /// What `parse` makes of a value that may be left out; `None` also after an error.
+    pub(crate) fn parsed<S, T>(
+        &mut self,
+        field: &str,
+        value: Option<S>,
+        parse: impl FnOnce(S) -> Option<T>,
+        demand: &str,
+    ) -> Option<T> {
+        let parsed = parse(value?);
+        if parsed.is_none() {
+            self.add(field, demand);
+        }
+        parsed
+    }
+
     pub(crate) fn moment(&mut self, field: &str, value: &str) -> Timestamp {
-        rfc3339(value).unwrap_or_else(|| {
-            self.add(field, "must be a time with an offset, as 2026-12-01T19:30:00+01:00");
-            Timestamp::MAX
-        })
+        let demand = "must be a time with an offset, as 2026-12-01T19:30:00+01:00";
+        self.parsed(field, Some(value), rfc3339, demand).unwrap_or(Timestamp::MAX)
     }
 
     /// Reads a required time, which must be in the future.
@@ -109,11 +122,8 @@ impl FieldErrors {
     }
 
     pub(crate) fn party_size(&mut self, value: Option<i64>) -> Option<u8> {
-        let size = u8::try_from(value?).ok().filter(|it| (1..=20).contains(it));
-        if size.is_none() {
-            self.add("party_size", "must be 1 to 20");
-        }
-        size
+        let size = |it| u8::try_from(it).ok().filter(|it| (1..=20).contains(it));
+        self.parsed("party_size", value, size, "must be 1 to 20")
     }
 
     pub(crate) fn required_party_size(&mut self, value: Option<i64>) -> u8 {

@@ -98,12 +98,10 @@ impl VenueSearch {
             return Err(ApiError::missing(&missing));
         }
         let mut errors = FieldErrors::default();
-        let vertical = body.vertical.as_deref();
-        let vertical = vertical.and_then(|it| serde_json::from_value(it.into()).ok());
-        let vertical = vertical.unwrap_or_else(|| {
-            errors.add("vertical", "must be one of dining, fitness, entertainment, travel");
-            Vertical::Dining
-        });
+        let known = |it: &str| serde_json::from_value(it.into()).ok();
+        let demand = "must be one of dining, fitness, entertainment, travel";
+        let vertical = errors.parsed("vertical", body.vertical.as_deref(), known, demand);
+        let vertical = vertical.unwrap_or(Vertical::Dining);
         errors.moment("datetime", body.datetime.as_deref().unwrap_or_default());
         errors.party_size(body.party_size);
         for (field, degrees, most) in

@@ -51,11 +51,8 @@ impl Tx<'_> {
         self.record_events(booking, transition.webhook, at, url.as_deref())
     }
 
-    pub(crate) fn booking(&self, organization: &str, number: i64) -> Result<Option<StoredBooking>> {
-        Ok(self.any_booking(number)?.filter(|it| it.organization == organization))
-    }
-
-    pub(crate) fn any_booking(&self, number: i64) -> Result<Option<StoredBooking>> {
+    /// No booking has the number `None`, of a text that is no id.
+    pub(crate) fn any_booking(&self, number: Option<i64>) -> Result<Option<StoredBooking>> {
         self.first(
             "SELECT booking, number, organization FROM bookings WHERE number = ?",
             [number],
@@ -65,10 +62,10 @@ impl Tx<'_> {
 
     /// A confirmed booking as the service shows it: most are, and need not be read and written
     /// again.
-    pub(crate) fn confirmed(&self, organization: &str, number: i64) -> Result<Option<String>> {
+    pub(crate) fn confirmed(&self, owner: &str, number: Option<i64>) -> Result<Option<String>> {
         let sql = "SELECT document FROM bookings \
                    WHERE number = ? AND organization = ? AND status = 'confirmed'";
-        self.first(sql, (number, organization), |row| row.get(0))
+        self.first(sql, (number, owner), |row| row.get(0))
     }
 
     pub(crate) fn booking_of_key(&self, owner: &str, key: &str) -> Result<Option<StoredBooking>> {

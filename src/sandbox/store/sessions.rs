@@ -15,9 +15,9 @@ impl Tx<'_> {
         self.run("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row).map(drop)
     }
 
-    pub(crate) fn session(&self, organization: &str, number: i64) -> Result<Option<Session>> {
+    pub(crate) fn session(&self, owner: &str, number: Option<i64>) -> Result<Option<Session>> {
         let sql = "SELECT session FROM sessions WHERE number = ? AND organization = ?";
-        self.first(sql, (number, organization), from_json)
+        self.first(sql, (number, owner), from_json)
     }
 
     pub(crate) fn sessions(

@@ -48,7 +48,7 @@ pub(crate) fn load_into(tx: &Tx<'_>, organization: &str, body: &Value) -> Result
         if !taken.insert(number) {
             return Err(refused(("id", "is in the list twice")));
         }
-        if tx.any_booking(number)?.is_some_and(|it| it.organization != organization) {
+        if tx.any_booking(Some(number))?.is_some_and(|it| it.organization != organization) {
             let why = "is that of a booking of another organization; leave it out to get one";
             return Err(refused(("id", why)));
         }

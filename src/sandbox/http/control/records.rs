@@ -55,15 +55,13 @@ pub(super) fn events(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 }
 
 pub(super) fn booking(tx: &Tx<'_>, number: i64) -> Result<Option<Value>> {
-    let (booking, names) = (tx.any_booking(number)?, tx.organization_names()?);
+    let (booking, names) = (tx.any_booking(Some(number))?, tx.organization_names()?);
     Ok(booking.map(|it| document(&it, &names)))
 }
 
 /// The booking that the path names.
 pub(super) fn owned(tx: &Tx<'_>, request: &Request) -> Result<StoredBooking> {
-    let number = IdKind::BOOKING.number(&request.id);
-    let found = number.map(|it| tx.any_booking(it)).transpose()?.flatten();
-    found
+    tx.any_booking(IdKind::BOOKING.number(&request.id))?
         .filter(|it| request.is_about(&it.organization))
         .ok_or_else(|| ApiError::booking_not_found(&[]))
 }

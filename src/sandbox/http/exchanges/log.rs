@@ -173,23 +173,16 @@ impl LogEntries {
 /// The most exchanges of a list, and which of them the parameters of its request let through.
 pub(crate) fn read_filter(request: &Request) -> Result<(usize, impl Fn(&Exchange) -> bool)> {
     let mut errors = FieldErrors::default();
-    let limit = request.query("limit").map_or(Some(LIMIT), |it| it.parse().ok());
-    let limit = limit.filter(|it| (1..=MOST).contains(it)).unwrap_or_else(|| {
-        errors.add("limit", format!("must be 1 to {MOST}"));
-        LIMIT
-    });
-    let status = request.query("status").map_or(Some(0..=u16::MAX), |it| statuses(&it));
-    let status = status.unwrap_or_else(|| {
-        let demand = "must be a status, 100 to 599, 0 for no response, or a class, 1xx to 5xx";
-        errors.add("status", demand);
-        0..=0
-    });
-    let after = request.query("after").map_or(Some(0), |it| IdKind::REQUEST.number(&it));
-    let after = after.unwrap_or_else(|| {
-        errors.add("after", "must be the id of a request");
-        0
-    });
+    let count = |it: String| it.parse().ok().filter(|it| (1..=MOST).contains(it));
+    let demand = format!("must be 1 to {MOST}");
+    let limit = errors.parsed("limit", request.query("limit"), count, &demand).unwrap_or(LIMIT);
+    let demand = "must be a status, 100 to 599, 0 for no response, or a class, 1xx to 5xx";
+    let status = errors.parsed("status", request.query("status"), |it| statuses(&it), demand);
+    let number = |it: String| IdKind::REQUEST.number(&it);
+    let demand = "must be the id of a request";
+    let after = errors.parsed("after", request.query("after"), number, demand).unwrap_or(0);
     errors.finish()?;
+    let status = status.unwrap_or(0..=u16::MAX);
     let (method, booking) = (request.query("method"), request.query("booking"));
     // Every path begins with a slash.
     let path = request.query("path").map(|it| format!("/{}", it.trim_start_matches('/')));
