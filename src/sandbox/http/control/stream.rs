@@ -14,7 +14,6 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::{clock, faults, organization, records};
 use crate::sandbox::http::SandboxService;
-use crate::sandbox::http::exchanges::Exchange;
 use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::Result;
 use crate::sandbox::store::{ChangeTopic, ChangedRow, Tip, Tx};
@@ -92,34 +91,29 @@ impl Feed {
         let Some(changes) = changes.filter(is_all) else {
             return vec![("reset", json!({}))];
         };
-        let mut events = Vec::new();
-        let names = self.service.store.look(|tx| tx.organization_names()).unwrap_or_default();
-        for change in changes.iter().filter(|it| it.topic == ChangeTopic::Request) {
-            let log = self.service.exchanges.as_ref();
-            let wanted = self.organization.as_ref();
-            let is_its =
-                |it: &Arc<Exchange>| wanted.is_none() || it.organization.as_ref() == wanted;
-            if let Some(exchange) = log.and_then(|it| it.numbered(change.number)).filter(is_its) {
-                events.push(("request", exchange.document(&names, None)));
-            }
-        }
-        let owner = self.organization.clone();
+        let (owner, service) = (self.organization.clone(), Arc::clone(&self.service));
         let states = self.service.store.read(owner.clone(), move |tx| {
-            changes.iter().map(|it| state(tx, *it, owner.as_deref())).collect::<Result<Vec<_>, _>>()
+            let state = |it: &ChangedRow| state(tx, &service, *it, owner.as_deref());
+            changes.iter().map(state).collect::<Result<Vec<_>, _>>()
         });
-        events.extend(states.await.unwrap_or_default().into_iter().flatten());
-        events
+        states.await.unwrap_or_default().into_iter().flatten().collect()
     }
 }
 
 fn state(
     tx: &Tx<'_>,
+    service: &SandboxService,
     change: ChangedRow,
     owner: Option<&str>,
 ) -> Result<Option<(&'static str, Value)>> {
     let number = change.number;
     let (name, state) = match change.topic {
-        ChangeTopic::Request | ChangeTopic::Everything => return Ok(None),
+        ChangeTopic::Everything => return Ok(None),
+        ChangeTopic::Request => {
+            let names = tx.organization_names()?;
+            let found = service.exchanges.as_ref().and_then(|it| it.numbered(number));
+            ("request", found.map(|it| it.document(&names, None)))
+        }
         ChangeTopic::Booking => ("booking", records::booking(tx, number)?),
         ChangeTopic::Message => ("message", tx.messages(Some(number), owner)?.pop()),
         ChangeTopic::Delivery => ("delivery", tx.deliveries(Some(number), owner)?.pop()),
@@ -127,7 +121,8 @@ fn state(
         ChangeTopic::Fault => ("fault", Some(faults::state(tx, owner)?)),
         ChangeTopic::Organization => ("organization", Some(organization::state(tx, owner)?)),
     };
-    let is_its = |it: &Value| name != "booking" || owner.is_none_or(|id| it["organization"] == id);
+    let has_owner = matches!(change.topic, ChangeTopic::Request | ChangeTopic::Booking);
+    let is_its = |it: &Value| !has_owner || owner.is_none_or(|id| it["organization"] == id);
     Ok(state.filter(is_its).map(|it| (name, it)))
 }
 
