@@ -32,6 +32,13 @@ pub(crate) struct BatchRecord {
 /// The row that stands for the batch itself.
 const WHOLE: &str = "";
 
+/// Where the rows are that an earlier start of a batch had, and the last one has no more.
+fn removed(batch: &str) -> String {
+    format!("removed from {batch}")
+}
+
+const ROWS: &str = "SELECT * FROM batch_rows WHERE origin = ?1 AND batch IN (?2, ?3)";
+
 fn exit(row: &SqlRow) -> SqlResult<Option<Exit>> {
     let code: Option<i64> = row.get("exit_code")?;
     let with_code = |code: i64| Exit::ALL.iter().find(|exit| i64::from(exit.code()) == code);
@@ -54,11 +61,11 @@ fn line(row: &SqlRow) -> SqlResult<Option<RowLine>> {
 }
 
 impl Journal {
+    /// What the journal has of a batch, its removed rows included.
     pub(crate) fn batch(&self, batch: &str) -> Result<BatchRecord> {
         self.read(|statements, scope| {
-            let query = "SELECT * FROM batch_rows WHERE origin = ?1 AND batch = ?2";
             let mut record = BatchRecord::default();
-            for row in statements.query(query, values![&scope.origin, batch])? {
+            for row in statements.query(ROWS, values![&scope.origin, batch, &removed(batch)])? {
                 let key: String = row.get("row_key")?;
                 if key == WHOLE {
                     record.exit = exit(&row)?;
@@ -70,37 +77,38 @@ impl Journal {
         })
     }
 
-    /// Adds the rows of a batch that starts. Removes those that were not sent and that it has no
-    /// more if it `replaces` what it had: an earlier start that still runs does not send them.
-    /// The results of rows that it had before stay until there are new ones.
-    pub(crate) fn begin_batch(
-        &self,
-        batch: &str,
-        row_keys: &HashSet<&str>,
-        replaces: bool,
-    ) -> Result<()> {
-        const KNOWN: &str = "SELECT row_key FROM batch_rows WHERE origin = ?1 AND batch = ?2 ORDER BY row_key FOR UPDATE";
-        const REMOVE_UNSENT: &str =
-            "DELETE FROM batch_rows WHERE origin = ?1 AND batch = ?2 AND row_key = ?3
-            AND NOT EXISTS (SELECT 1 FROM attempts WHERE idempotency_key = ?3)";
+    /// Begins a start of a batch with these rows, and returns what was known of it. The rows that it
+    /// has no more are removed: an earlier start that still runs does not send them. Starts wait for
+    /// each other.
+    pub(crate) fn begin_batch(&self, batch: &str, row_keys: &HashSet<&str>) -> Result<BatchRecord> {
         const ADD: &str = "INSERT INTO batch_rows (origin, batch, row_key, seen_at)
             VALUES (?1, ?2, ?3, ?4) ON CONFLICT (origin, batch, row_key) DO ";
+        const DELETE: &str =
+            "DELETE FROM batch_rows WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
+        const MOVE: &str =
+            "UPDATE batch_rows SET batch = ?2 WHERE origin = ?1 AND batch = ?4 AND row_key = ?3";
         let (row, whole) = (format!("{ADD} NOTHING"), format!("{ADD} UPDATE SET exit_code = NULL"));
-        let now = Timestamp::now().to_string();
+        let (now, removed) = (Timestamp::now().to_string(), removed(batch));
         self.write(|statements, scope| {
-            for row in statements.query(KNOWN, values![&scope.origin, batch])? {
-                let key: String = row.get("row_key")?;
-                if replaces && key != WHOLE && !row_keys.contains(&*key) {
-                    let unsent = values![&scope.origin, batch, key];
-                    statements.execute_deferred(REMOVE_UNSENT, unsent)?;
+            let origin = &scope.origin;
+            statements.execute(&whole, values![origin, batch, WHOLE, &now])?;
+            let mut record = BatchRecord::default();
+            for row in statements.query(ROWS, values![origin, batch, &removed])? {
+                let (place, key): (String, String) = (row.get("batch")?, row.get("row_key")?);
+                if key == WHOLE {
+                    continue;
                 }
+                let its = if row_keys.contains(&*key) { batch } else { &removed };
+                if place != its {
+                    statements.execute_deferred(DELETE, values![origin, its, &key])?;
+                    statements.execute_deferred(MOVE, values![origin, its, &key, &place])?;
+                }
+                record.rows.insert(key, line(&row)?);
             }
             for key in row_keys {
-                statements.execute_deferred(&row, values![&scope.origin, batch, *key, &now])?;
+                statements.execute_deferred(&row, values![origin, batch, *key, &now])?;
             }
-            statements
-                .execute_deferred(&whole, values![&scope.origin, batch, WHOLE, &now])
-                .map(drop)
+            Ok(record)
         })
     }
 
@@ -112,7 +120,8 @@ impl Journal {
         let now = Timestamp::now().to_string();
         let exit = u32::from(line.exit.code());
         let end = "UPDATE batch_rows SET idempotency_key = ?4, exit_code = ?5, booking_id = ?6, booking = ?7,
-            error = ?8, seen_at = ?9 WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
+            error = ?8, seen_at = ?9 WHERE origin = ?1 AND batch IN (?2, ?10) AND row_key = ?3";
+        let removed = removed(batch);
         let (booking, error) = (booking.map(recorded), error.map(recorded));
         self.write(|statements, scope| {
             let (origin, key) = (&scope.origin, &line.idempotency_key);
@@ -120,20 +129,22 @@ impl Journal {
             if made? || !scope.keeps_guests() {
                 return Ok(());
             }
-            let row = values![origin, batch, row_key, key, exit, &id, &booking, &error, &now];
+            let row =
+                values![origin, batch, row_key, key, exit, &id, &booking, &error, &now, &removed];
             statements.execute_deferred(end, row).map(drop)
         })
     }
 
-    /// Stores how a start ended, and removes the rows that are `over`.
+    /// Stores how a start ended, and forgets the removed rows that are `over`.
     pub(crate) fn end_batch(&self, batch: &str, exit: Exit, over: &[String]) -> Result<()> {
-        const REMOVE: &str =
+        const FORGET: &str =
             "DELETE FROM batch_rows WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
         let end = "UPDATE batch_rows SET exit_code = ?4 WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
         let code = u32::from(exit.code());
         self.write(|statements, scope| {
             for key in over {
-                statements.execute_deferred(REMOVE, values![&scope.origin, batch, key])?;
+                statements
+                    .execute_deferred(FORGET, values![&scope.origin, &removed(batch), key])?;
             }
             statements.execute_deferred(end, values![&scope.origin, batch, WHOLE, code]).map(drop)
         })

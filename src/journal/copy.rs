@@ -128,7 +128,7 @@ mod tests {
         let made = json!({"id": "bk_1", "status": "confirmed"});
         let made = crate::service::documents::booking::Booking::from_document(made.into()).unwrap();
         laptop.end_booked(&run, &made, 201).unwrap();
-        laptop.begin_batch("friday", &["r1", "r2"].into(), true).unwrap();
+        laptop.begin_batch("friday", &["r1", "r2"].into()).unwrap();
         let line = RowLine {
             idempotency_key: "order-1".to_owned(),
             exit: Exit::Done,

@@ -259,6 +259,7 @@ fn rows_of_one_guest_are_corrected_one_for_one() {
         let file = file(&home, "deleted.jsonl", &row);
         let ended = home.run(["batch", &file, "--json", "--retention", "0"]).exits(exit);
         assert_eq!(lines(&ended)[0]["error"]["code"] == "already_booked", exit != 0, "{ended}");
+        assert_eq!(ended.stderr.contains("no row is left for booking"), guest != "Ida Rhodes");
     }
 }
 

@@ -114,20 +114,25 @@ fn batch_of_two(home: &Home, party: u32) -> Vec<String> {
 /// earlier start runs.
 #[test]
 fn row_is_not_sent_once_a_later_start_has_corrected_it() {
-    let gate = Gate::default();
-    let held = gate.clone();
-    let service = Misbehaving::start(move |_| Act::proper().held(&held));
-    let home = home(&service, false);
-    let first = home.start(batch_of_two(&home, 2));
-    gate.wait_for(1);
-    service.behave();
-    let second = lines(&home.run(batch_of_two(&home, 3)).exits(18));
-    gate.open();
-    let first = lines(&first.ends(18));
-    let exits = |lines: &[Value]| [0, 1].map(|row: usize| lines[row]["exit_code"].clone());
-    assert_eq!([exits(&first), exits(&second)], [[json!(0), json!(6)], [json!(16), json!(0)]]);
-    has(&first[1]["error"], "message", "the batch was started again without this row");
-    assert_eq!(service.ledger().len(), 2);
+    for was_refused in [false, true] {
+        let (gate, service) = (Gate::default(), Misbehaving::start(|_| Act::refused(400)));
+        let home = home(&service, false);
+        if was_refused {
+            home.run(batch_of_two(&home, 2)).exits(18);
+        }
+        let held = gate.clone();
+        service.plan(move |_| Act::proper().held(&held));
+        let first = home.start(batch_of_two(&home, 2));
+        gate.wait_for(1);
+        service.behave();
+        let second = lines(&home.run(batch_of_two(&home, 3)).exits(18));
+        gate.open();
+        let first = lines(&first.ends(18));
+        let exits = |lines: &[Value]| [0, 1].map(|row: usize| lines[row]["exit_code"].clone());
+        assert_eq!([exits(&first), exits(&second)], [[json!(0), json!(6)], [json!(16), json!(0)]]);
+        has(&first[1]["error"], "message", "the batch was started again without this row");
+        assert_eq!(service.ledger().len(), 2);
+    }
 }
 
 /// A batch may wait for hours: what begins meanwhile counts as well.

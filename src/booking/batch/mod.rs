@@ -117,8 +117,8 @@ pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) 
         parts.ui.out.emit_line(&DocumentView(document, page))
     };
     let batch = batch_id(&args);
-    let record = records.journal()?.batch(&batch)?;
     if args.results {
+        let record = records.journal()?.batch(&batch)?;
         let mut failed = NotConfirmed::default();
         for keyed in &rows {
             let line = results::known_line(parts, &record, keyed)?;
@@ -139,11 +139,11 @@ pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) 
     let is_one = name.is_some() || !matches!(args.rows, Source::Stdin);
     let first: HashSet<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
     let journal = records.journal()?;
-    journal.begin_batch(&batch, &first, is_one)?;
+    let record = journal.begin_batch(&batch, &first)?;
     // What an earlier start has sent by now; it sends no more of the rows that are gone.
     let replaced = Replaced::find(parts, &record, &first)?;
     if is_one {
-        replaced.warn_of_removed(records, &parts.ui, &rows)?;
+        replaced.warn_of_removed(records, &parts.ui, &rows, false)?;
     }
     let run = BatchRun {
         parts,

@@ -18,7 +18,7 @@ use crate::booking::{finish, watch::wait};
 use crate::journal::{Attempt, BatchRecord, State};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
-use crate::service::documents::{Booking, Compared, Status, Weight, Wish};
+use crate::service::documents::{Agreement, Booking, Compared, Status, Weight, Wish};
 
 /// The last attempts of the rows that are gone, which may have made a booking for a time to come.
 #[derive(Default)]
@@ -74,32 +74,6 @@ impl Replaced {
         self.attempts.iter().filter(is_it).map(|it| &it.1).collect()
     }
 
-    /// What a row may have been whose guest was deleted: only its booking tells.
-    async fn before_without_guest(
-        &self,
-        api: &Api,
-        records: &Records,
-        ui: &Ui,
-        row: &BatchRow,
-    ) -> Result<Vec<&Attempt>> {
-        let wish = row.wish();
-        let seat = seat(records, &wish).map(|it| (it.0, it.1, None));
-        let mut found = Vec::new();
-        for (_, attempt) in self.attempts.iter().filter(|it| Some(&it.0) == seat.as_ref()) {
-            let Some(id) = &attempt.booking_id else { continue };
-            if !self.read.borrow().contains_key(id) {
-                let booking = read_again(api, records, ui, id).await?;
-                self.read.borrow_mut().insert(id.clone(), booking);
-            }
-            let is_another =
-                |it: &Booking| compared(records, &wish, it, false).iter().any(Compared::is_another);
-            if !self.read.borrow().get(id).is_none_or(is_another) {
-                found.push(attempt);
-            }
-        }
-        Ok(found)
-    }
-
     /// The booking of a corrected row, if it is by now as the row asks. `None` if nothing stands
     /// against sending the row; an error if its booking stands as it was (7), may exist, or failed with
     /// a payment that may have been made (16).
@@ -112,13 +86,17 @@ impl Replaced {
     ) -> Result<Option<Booking>> {
         let mark_found = |key: &String| self.found.borrow_mut().insert(key.clone());
         let is_found = |it: &&Attempt| self.found.borrow().contains(&it.idempotency_key);
-        let mut before = self.before(records, row);
+        let (of_others, mut own): (Vec<_>, Vec<_>) =
+            self.before(records, row).into_iter().partition(is_found);
+        let (wish, named) = (row.wish(), own.len());
+        // Where the guest was deleted, the booking tells whose it is.
+        let nameless = seat(records, &wish).map(|it| (it.0, it.1, None));
         if row.idempotency_key.is_none() {
-            before.extend(self.before_without_guest(api, records, ui, row).await?);
+            let at_seat = self.attempts.iter().filter(|it| Some(&it.0) == nameless.as_ref());
+            own.extend(at_seat.map(|it| &it.1).filter(|it| !is_found(it)));
         }
-        let (of_others, own): (Vec<_>, Vec<_>) = before.into_iter().partition(is_found);
         let mut refusal = None;
-        for attempt in own {
+        for (place, attempt) in own.into_iter().enumerate() {
             let key = &attempt.idempotency_key;
             let Some(id) = attempt.booking_id.as_ref().filter(|_| attempt.state == State::Resolved)
             else {
@@ -127,17 +105,27 @@ impl Replaced {
                 let hint = format!("check it: {}", resume_command(key));
                 return Err(Error::new(Code::OutcomeUnknown, what).hint(hint).idempotency_key(key));
             };
-            let booking = read_again(api, records, ui, id).await?;
+            let is_named = place < named;
+            let known = self.read.borrow().get(id).cloned();
+            let booking = match known.filter(|_| !is_named) {
+                Some(known) => known,
+                None => read_again(api, records, ui, id).await?,
+            };
+            self.read.borrow_mut().insert(id.clone(), booking.clone());
             finish::store_and_judge(records, &booking);
-            if !booking.may_stand() {
+            let found = compared(records, &wish, &booking, false);
+            if !booking.may_stand() || !is_named && found.iter().any(Compared::is_another) {
                 continue;
             }
+            let is_guest =
+                |it: &Compared| it.root() == "customer" && it.agreement == Agreement::Same;
+            let is_certain = is_named || found.iter().any(is_guest);
             let flags = changes(records, attempt, &booking, row);
-            if flags.as_ref().is_some_and(Vec::is_empty) {
+            if is_certain && flags.as_ref().is_some_and(Vec::is_empty) {
                 mark_found(key);
                 return Ok(Some(booking));
             }
-            let (code, standing) = match booking.status() {
+            let (mut code, standing) = match booking.status() {
                 Status::Confirmed => (Code::AlreadyBooked, "stands".to_owned()),
                 // A card may be charged twice.
                 Status::Failed => {
@@ -146,13 +134,15 @@ impl Replaced {
                 }
                 status => (Code::AlreadyBooked, format!("has status {status}")),
             };
-            let is_certain = !attempt.wish().guest_marks().is_empty() || booking.guest().is_some();
-            let what = match is_certain {
-                true => "the row was booked before it was corrected; nothing was sent",
-                false => "the row may be one whose guest was deleted here; nothing was sent",
-            };
+            let mut what = "the row was booked before it was corrected; nothing was sent";
+            if !is_certain {
+                code = Code::OutcomeUnknown;
+                what =
+                    "the row may be a removed one, whose guest was deleted here; nothing was sent";
+            }
             // Nothing else can be modified (spec, Bookings).
-            let hint = match flags.filter(|_| booking.status() == Status::Confirmed) {
+            let may_modify = is_certain && booking.status() == Status::Confirmed;
+            let hint = match flags.filter(|_| may_modify) {
                 Some(flags) => {
                     format!("change it: {}", shell::command("modify", id, &flags.join(" ")))
                 }
@@ -172,12 +162,14 @@ impl Replaced {
         Err(error)
     }
 
-    /// Names the bookings of removed rows, which stay booked, without guests in a script's log.
+    /// Names the bookings of removed rows, which stay booked, without guests in a script's log. Where
+    /// the guest was deleted, all rows have to be `done`: no earlier one was what is left.
     pub(crate) fn warn_of_removed(
         &self,
         records: &Records,
         ui: &Ui,
         rows: &[KeyedRow],
+        done: bool,
     ) -> Result<()> {
         let mut corrected = HashSet::new();
         for keyed in rows {
@@ -186,7 +178,10 @@ impl Replaced {
                 corrected.extend(before.iter().map(|it| it.idempotency_key.as_str()));
             }
         }
-        for (_, attempt) in &self.attempts {
+        for (seat, attempt) in &self.attempts {
+            if done != seat.2.is_none() || self.found.borrow().contains(&attempt.idempotency_key) {
+                continue;
+            }
             let Some(id) = &attempt.booking_id else { continue };
             let stored = records.journal()?.load_booking(id)?;
             let is_corrected = corrected.contains(attempt.idempotency_key.as_str());

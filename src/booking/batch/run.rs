@@ -142,6 +142,10 @@ impl BatchRun<'_> {
             }
         }
         drop(progress);
+        if self.is_one {
+            let Parts { records, ui, .. } = self.parts;
+            self.replaced.warn_of_removed(records, ui, self.rows, true)?;
+        }
         if !failed.rows.is_empty() {
             return Err(failed.into_error(total));
         }
