@@ -1,6 +1,5 @@
 //! What a service sends, as far as reading shows it, and what it certainly requires.
 
-mod key;
 mod reads;
 mod report;
 
@@ -11,6 +10,7 @@ pub(crate) use report::Sample;
 
 use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
+use crate::service::client::key_sent_as;
 use crate::service::mapping::{Mapping, ReadKind, Setting};
 use crate::webhook::Event;
 
@@ -58,6 +58,28 @@ fn items(mapping: &Mapping, came: &Sample) -> Result<Vec<Value>> {
             return why.map_or(Ok(Vec::new()), |why| Err(unread(why)));
         }
     }])
+}
+
+/// Ways that services want their key in, the most usual first: the header, and the word before the
+/// key; or the parameter of the query.
+const WAYS: &str = "X-Api-Key,Authorization,Authorization ApiKey,Authorization Token,Authorization Key,Api-Key,\
+    X-Auth-Token,X-Partner-Key,X-Access-Token,Authorization Basic,?api_key,?key,?access_token";
+
+/// The ways to send a key that are not the profile's own, each with its settings and a mapping
+/// that uses it.
+fn ways(own: &Mapping) -> Vec<(Vec<Setting>, Mapping)> {
+    let ways = WAYS.split(',').filter_map(|way| {
+        let (name, scheme) = way.split_once(' ').unwrap_or((way, ""));
+        let header = Setting::new("dialect.auth_header", name);
+        let settings = match way.strip_prefix('?') {
+            Some(name) => vec![Setting::new("auth_query", name)],
+            None => vec![header, Setting::new("dialect.auth_scheme", scheme)],
+        };
+        // What the profile says of the query cannot be taken back by another setting.
+        let mapping = with(own, &settings).ok()?;
+        (key_sent_as(&mapping) != key_sent_as(own)).then_some((settings, mapping))
+    });
+    ways.collect()
 }
 
 fn with(own: &Mapping, settings: &[Setting]) -> Result<Mapping> {

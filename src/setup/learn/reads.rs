@@ -8,7 +8,7 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value, json};
 
 use super::report::{LearnReport, Sample};
-use super::{LearnOptions, key, with};
+use super::{LearnOptions, ways, with};
 use crate::app::Parts;
 use crate::booking::confirmation::Confirmation;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -96,7 +96,7 @@ impl<'a> Reads<'a> {
             reply => return reply,
         };
         let own = self.mapping();
-        let ways = key::ways(own, &error);
+        let ways = ways(own);
         let list = ways.iter().map(|it| format!("`{}`", key_sent_as(&it.1)));
         let list = list.collect::<Vec<_>>().join(", ");
         let out = &self.parts.ui.out;
