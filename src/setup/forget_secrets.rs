@@ -15,26 +15,19 @@ pub(crate) async fn forget_secrets(
 ) -> Result<bool> {
     let file = ConfigFile::read(&setup.settings.paths.config_file)?;
     let profile = file.profile(&account.profile)?;
-    let noted = profile.key_origin.clone();
-    let here = noted.as_ref() == Some(&account.origin);
-    let mut found = vault.forget(account, here).await?;
+    let noted = profile.key_origin.as_ref();
+    let mut found = vault.forget(account, noted == Some(&account.origin)).await?;
+    if let Some(noted) = noted.filter(|it| **it != account.origin) {
+        found |= vault.forget(&Account::new(&account.profile, noted), true).await?;
+    }
     if let (true, Some(url)) = (profile.journal_password_stored, &profile.journal) {
         let address = journal_address(url, &account.profile)?;
         let journal = SharedJournal::account(&account.profile, &address);
         found |= vault.forget_one(&journal, Item::JournalPassword, false).await?;
-        edit(&setup.settings.paths.config_file, |draft| {
-            draft.unset(&account.profile, "journal_password_stored")
-        })?;
     }
-    if let Some(noted) = noted {
-        if noted != account.origin {
-            let there = Account::new(&account.profile, noted);
-            found |= vault.forget(&there, true).await?;
-        }
-        edit(&setup.settings.paths.config_file, |draft| {
-            draft.unset(&account.profile, "key_fingerprint")?;
-            draft.unset(&account.profile, "key_origin")
-        })?;
-    }
+    edit(&setup.settings.paths.config_file, |draft| {
+        let notes = ["journal_password_stored", "key_fingerprint", "key_origin"];
+        notes.iter().try_for_each(|key| draft.unset(&account.profile, key))
+    })?;
     Ok(found)
 }

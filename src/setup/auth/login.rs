@@ -11,8 +11,6 @@ use crate::secrets::{Account, Item, Secret, Storage, Vault};
 use crate::service::client::{Call, key_sent_as};
 use crate::terminal::prompt::Question;
 
-const SHAPE: &str = "enter one line of ASCII characters without spaces";
-
 /// Connect to a service: check an API key and store it in the system keyring
 ///
 /// On a terminal, it asks for the address, a name for the profile, and the key, which is not shown.
@@ -198,11 +196,9 @@ async fn choose_service(
     file: &ConfigFile,
 ) -> Result<(String, BaseUrl)> {
     let from_environment = Environment::text(&setup.settings.environment.base_url);
-    let url = match (&args.base_url, &from_environment) {
-        (Some(url), _) => Some(BaseUrl::parse(url, "--base-url")?),
-        (None, Some(url)) => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
-        (None, None) => None,
-    };
+    let given = args.base_url.iter().map(|url| (url, "--base-url"));
+    let given = given.chain(from_environment.iter().map(|url| (url, "BOOKCTL_BASE_URL"))).next();
+    let url = given.map(|(url, source)| BaseUrl::parse(url, source)).transpose()?;
     let named = setup.settings.named_profile();
     if let Some(name) = &named {
         if let Some(profile) = file.profiles.get(name) {
@@ -300,7 +296,8 @@ async fn read_secrets(
             "" => format!("no {what} on standard input"),
             _ => format!("the {what} on standard input {why}"),
         };
-        Secret::read(piped).map_err(|why| Error::usage(message(why)).hint(SHAPE))
+        let shape = "enter one line of ASCII characters without spaces";
+        Secret::read(piped).map_err(|why| Error::usage(message(why)).hint(shape))
     };
     let mut given = (None, None);
     if wants_key {
