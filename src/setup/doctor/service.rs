@@ -123,30 +123,25 @@ async fn ask(
 
 fn unreached(target: &Target, failure: &Failure) -> Vec<Check> {
     let origin = target.address();
-    let detail = match failure {
-        Failure::Failed(Cause::NotReached { .. }, error) => match &error.hint {
-            Some(hint) if error.message.contains("TLS") => {
-                return vec![
-                    Check::ok("reachability", format!("{origin} accepts connections")),
-                    Check::problem("tls", Exit::Network, &error.message).fix(hint),
-                ];
-            }
-            Some(hint) => {
-                return vec![
-                    Check::problem("reachability", Exit::Network, &error.message).fix(hint),
-                ];
-            }
-            None => error.message.clone(),
-        },
-        failure => format!("cannot reach {origin}: {failure}"),
-    };
-    let fix = match target.service() {
-        Some(service) if !service.base_url.is_loopback() => {
-            format!("curl -v {}", service.base_url.join("/v1/"))
+    let (detail, hint) = match failure {
+        Failure::Failed(Cause::NotReached { .. }, error) => {
+            (error.message.clone(), error.hint.clone())
         }
-        _ => "bookctl sandbox serve".to_owned(),
+        failure => (format!("cannot reach {origin}: {failure}"), None),
     };
-    vec![Check::problem("reachability", Exit::Network, detail).fix(fix)]
+    let problem = |name, fix| Check::problem(name, Exit::Network, &detail).fix(fix);
+    vec![match (hint, target.service()) {
+        (Some(hint), _) if detail.contains("TLS") => {
+            let reached = format!("{origin} accepts connections");
+            return vec![Check::ok("reachability", reached), problem("tls", hint)];
+        }
+        (Some(hint), _) => problem("reachability", hint),
+        (None, Some(service)) if !service.base_url.is_loopback() => {
+            let address = service.base_url.join("/v1/");
+            problem("reachability", format!("curl -v {address}"))
+        }
+        _ => problem("reachability", "bookctl sandbox serve".to_owned()),
+    }]
 }
 
 fn tls(target: &Target) -> Check {
