@@ -75,16 +75,11 @@ pub(crate) enum FaultKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected a whole number, or always")]
+#[serde(rename_all = "snake_case", expecting = "expected a whole number, or always")]
 pub(crate) enum Times {
-    Count(u32),
-    Word(Always),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Always {
     Always,
+    #[serde(untagged)]
+    Count(u32),
 }
 
 impl fmt::Display for FaultKind {
@@ -146,7 +141,7 @@ impl Fault {
         }
         // Without `times`, a fault with a rate stays, and one without a rate applies once.
         let usual = match fault.rate {
-            Some(_) => Times::Word(Always::Always),
+            Some(_) => Times::Always,
             None => Times::Count(1),
         };
         fault.times = fault.times.or(Some(usual));
@@ -333,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_preset_is_a_fault_whose_fields_can_be_replaced() {
-        let always = Some(Times::Word(Always::Always));
+        let always = Some(Times::Always);
         for name in ["flaky", "slow", "down", "rate_limited"] {
             let fault = read(&json!({ "preset": name })).unwrap();
             assert_eq!((fault.on.as_str(), fault.times), ("any", always));

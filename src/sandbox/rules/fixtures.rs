@@ -63,7 +63,7 @@ pub(crate) struct BookingFixture {
     pub(crate) datetime: FixtureTime,
     pub(crate) party_size: u8,
     pub(crate) customer: StoredCustomer,
-    #[serde(default = "confirmed")]
+    #[serde(default)]
     pub(crate) status: BookingStatus,
     pub(crate) error_code: Option<BookingErrorCode>,
     pub(crate) end_user: Option<String>,
@@ -82,10 +82,6 @@ pub(crate) enum FixtureTime {
         days: i64,
         time: Time,
     },
-}
-
-const fn confirmed() -> BookingStatus {
-    BookingStatus::Confirmed
 }
 
 /// Whether something is wrong, with the field and what it must be instead.

@@ -12,11 +12,12 @@ pub(crate) const PROCESSING_TIME: SignedDuration = SignedDuration::from_secs(5);
 pub(crate) const CONFIRMED: &str = "confirmed";
 pub(crate) const OTP_ATTEMPTS: u8 = 5;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum BookingStatus {
     RequiresAction,
     Processing,
+    #[default]
     Confirmed,
     Failed,
     Cancelled,

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use super::city::{CITIES, City, Currency, SANDBOX, timezone};
+use super::city::{CITIES, Currency, SANDBOX, timezone};
 use super::offer::{SlotPlan, Vertical};
 use super::scenario::Scenario;
 
@@ -131,34 +131,14 @@ impl CsvRow {
             price_level: Some(self.price_level),
             tags: self.tags.split('|').map(str::to_owned).collect(),
             scenario: None,
-            offer: SlotPlan::of_vertical(self.vertical, self.price_level, city),
-            ..city.venue()
-        })
-    }
-}
-
-impl City {
-    /// A venue of the city, whose other fields are still blank.
-    fn venue(&self) -> SeedVenue {
-        SeedVenue {
-            id: String::new(),
-            name: String::new(),
-            vertical: Vertical::Dining,
-            providers: Vec::new(),
-            address: String::new(),
-            city: self.name.to_owned(),
-            country: self.country.to_owned(),
-            latitude: 0.0,
-            longitude: 0.0,
-            timezone: timezone(self.timezone).unwrap_or(TimeZone::UTC),
-            price_level: None,
-            tags: Vec::new(),
-            scenario: None,
             is_own: false,
-            currency: self.currency,
-            offer: SlotPlan::of_scenario(Scenario::Confirms, self),
+            offer: SlotPlan::of_vertical(self.vertical, self.price_level, city),
             closed: Vec::new(),
-        }
+            currency: city.currency,
+            city: city.name.to_owned(),
+            country: city.country.to_owned(),
+            timezone: timezone(city.timezone).unwrap_or(TimeZone::UTC),
+        })
     }
 }
 
@@ -178,6 +158,7 @@ fn scenario_venues() -> Vec<SeedVenue> {
             venues.push(SeedVenue {
                 id,
                 name,
+                vertical: Vertical::Dining,
                 providers: providers.to_vec(),
                 address: format!("{number} Example Street"),
                 latitude: number as f64 / 1_000.0,
@@ -185,8 +166,13 @@ fn scenario_venues() -> Vec<SeedVenue> {
                 price_level: Some(2),
                 tags: vec!["scenario".to_owned(), format!("scenario:{slug}")],
                 scenario: Some(scenario),
+                is_own: false,
                 offer: SlotPlan::of_scenario(scenario, &SANDBOX),
-                ..SANDBOX.venue()
+                closed: Vec::new(),
+                currency: SANDBOX.currency,
+                city: SANDBOX.name.to_owned(),
+                country: SANDBOX.country.to_owned(),
+                timezone: TimeZone::UTC,
             });
         }
     }
