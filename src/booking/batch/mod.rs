@@ -117,17 +117,17 @@ pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) 
         parts.ui.out.emit_line(&DocumentView(document, page))
     };
     let batch = batch_id(&args);
+    let known = records.journal()?.batch(&batch)?;
     if args.results {
-        let record = records.journal()?.batch(&batch)?;
         let mut failed = NotConfirmed::default();
         for keyed in &rows {
-            let line = results::known_line(parts, &record, keyed)?;
+            let line = results::known_line(parts, &known, keyed)?;
             if line.exit != Exit::Done {
                 failed.add(keyed, line.error.as_ref().and_then(|error| error.str("hint")));
             }
             emit(keyed, &line)?;
         }
-        let exit = record.exit.filter(|exit| *exit != Exit::Done).unwrap_or(Exit::PartialBatch);
+        let exit = known.exit.filter(|exit| *exit != Exit::Done).unwrap_or(Exit::PartialBatch);
         return match failed.rows[..] {
             [] => Ok(Exit::Done),
             _ => Err(failed.into_error(rows.len()).exiting(exit)),
@@ -139,24 +139,26 @@ pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) 
     let is_one = name.is_some() || !matches!(args.rows, Source::Stdin);
     let first: HashSet<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
     let journal = records.journal()?;
-    let record = journal.begin_batch(&batch, &first)?;
-    // What an earlier start has sent by now; it sends no more of the rows that are gone.
-    let replaced = Replaced::find(parts, &record, &first)?;
+    let replaced = Replaced::find(parts, &known, &first)?;
     if is_one {
         replaced.warn_of_removed(records, &parts.ui, &rows, false)?;
     }
-    let run = BatchRun {
+    let mut run = BatchRun {
         parts,
         rows: &rows,
         args: &args,
         again: again(&api.facts, &args),
         batch: &batch,
         is_one,
-        record: &record,
+        record: &known,
         replaced,
         origin: Cell::default(),
     };
     run.ask_about_same_guests(&mine, args.yes).await?;
+    // What an earlier start has sent by now; it sends no more of the rows that are gone.
+    let record = journal.begin_batch(&batch, &first)?;
+    run.replaced = Replaced::find(parts, &record, &first)?;
+    run.record = &record;
     let ended = run.run(emit).await;
     let exit = ended.as_ref().map_or_else(|error| error.exit, |exit| *exit);
     let _ = journal.end_batch(&batch, exit, &run.replaced.over);

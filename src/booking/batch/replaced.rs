@@ -109,7 +109,13 @@ impl Replaced {
             let known = self.read.borrow().get(id).cloned();
             let booking = match known.filter(|_| !is_named) {
                 Some(known) => known,
-                None => read_again(api, records, ui, id).await?,
+                None => match read_again(api, records, ui, id).await {
+                    Err(error) if !is_named && wait::is_not_found(&error) => {
+                        refusal.get_or_insert((key, may_be(id)));
+                        continue;
+                    }
+                    read => read?,
+                },
             };
             self.read.borrow_mut().insert(id.clone(), booking.clone());
             finish::store_and_judge(records, &booking);
@@ -119,13 +125,16 @@ impl Replaced {
             }
             let is_guest =
                 |it: &Compared| it.root() == "customer" && it.agreement == Agreement::Same;
-            let is_certain = is_named || found.iter().any(is_guest);
+            if !is_named && !found.iter().any(is_guest) {
+                refusal.get_or_insert((key, may_be(id)));
+                continue;
+            }
             let flags = changes(records, attempt, &booking, row);
-            if is_certain && flags.as_ref().is_some_and(Vec::is_empty) {
+            if flags.as_ref().is_some_and(Vec::is_empty) {
                 mark_found(key);
                 return Ok(Some(booking));
             }
-            let (mut code, standing) = match booking.status() {
+            let (code, standing) = match booking.status() {
                 Status::Confirmed => (Code::AlreadyBooked, "stands".to_owned()),
                 // A card may be charged twice.
                 Status::Failed => {
@@ -134,15 +143,9 @@ impl Replaced {
                 }
                 status => (Code::AlreadyBooked, format!("has status {status}")),
             };
-            let mut what = "the row was booked before it was corrected; nothing was sent";
-            if !is_certain {
-                code = Code::OutcomeUnknown;
-                what =
-                    "the row may be a removed one, whose guest was deleted here; nothing was sent";
-            }
+            let what = "the row was booked before it was corrected; nothing was sent";
             // Nothing else can be modified (spec, Bookings).
-            let may_modify = is_certain && booking.status() == Status::Confirmed;
-            let hint = match flags.filter(|_| may_modify) {
+            let hint = match flags.filter(|_| booking.status() == Status::Confirmed) {
                 Some(flags) => {
                     format!("change it: {}", shell::command("modify", id, &flags.join(" ")))
                 }
@@ -184,19 +187,31 @@ impl Replaced {
             }
             let Some(id) = &attempt.booking_id else { continue };
             let stored = records.journal()?.load_booking(id)?;
-            let is_corrected = corrected.contains(attempt.idempotency_key.as_str());
-            let Some(stored) = stored.filter(|it| !is_corrected && it.booking.may_stand()) else {
+            let is_over = stored.as_ref().is_some_and(|it| !it.booking.may_stand());
+            if is_over || corrected.contains(attempt.idempotency_key.as_str()) {
                 continue;
+            }
+            let (now, stands) = match stored {
+                Some(it) => (Wish::from_request(it.fill_in(&it.booking).value()), "stands"),
+                None => (attempt.wish(), "may stand"),
             };
-            let now = Wish::from_request(stored.fill_in(&stored.booking).value());
-            let (venue, time) = (stored.venue(), now.time_text().unwrap_or_default());
+            let (venue, time) = (now.venue(), now.time_text().unwrap_or_default());
             let cancel = shell::command("cancel", id, "");
             ui.out.warn(&format!(
-                "no row is left for booking {id} ({venue}, {time}), which stands; to cancel it: {cancel}"
+                "no row is left for booking {id} ({venue}, {time}), which {stands}; to cancel it: {cancel}"
             ));
         }
         Ok(())
     }
+}
+
+/// The error (16) of a row at the venue and day of a booking whose guest neither the journal nor the
+/// service shows.
+fn may_be(id: &str) -> Error {
+    let what = format!("the row may be that of booking {id}, whose guest was deleted here");
+    let hint = format!("see it: {}", show_command(id));
+    Error::new(Code::OutcomeUnknown, what + "; nothing was sent")
+        .hint(hint + "; to book the row all the same, give it an idempotency_key")
 }
 
 /// Reads the booking of an earlier request of a row. A failed read keeps the row from being sent.
