@@ -135,6 +135,26 @@ fn row_is_not_sent_once_a_later_start_has_corrected_it() {
     }
 }
 
+/// "What a person must know of […] a second booking for the same guest […] stands on stderr in a
+/// script too" (command line, Exit codes)
+#[test]
+fn booking_beside_one_that_is_being_sent_is_warned_of() {
+    let gate = Gate::default();
+    let held = gate.clone();
+    let service = Misbehaving::start(move |arrived| match arrived.key.as_str() {
+        KEY => Act::proper().held(&held),
+        _ => Act::proper(),
+    });
+    let home = home(&service, false);
+    let first = home.start(booking(KEY, &[]));
+    gate.wait_for(1);
+    let other = booking("order-2", &[]);
+    let other = other.iter().map(|it| if it == "2" { "3" } else { it });
+    home.ok(other).says("another bookctl is booking this guest at this venue that day");
+    gate.open();
+    first.ends(0);
+}
+
 /// A batch may wait for hours: what begins meanwhile counts as well.
 #[test]
 fn row_is_not_sent_while_the_same_request_is_open() {

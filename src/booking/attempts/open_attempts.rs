@@ -26,6 +26,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 pub(crate) struct EarlierAttempts {
     /// Those that are still open, of every API key.
     pub(crate) open: Vec<Attempt>,
+    /// Those among them that other processes of this computer send now.
+    pub(crate) sending: Vec<Attempt>,
     /// What those made that were resumed first.
     pub(crate) booked: Vec<Booking>,
 }
@@ -46,7 +48,7 @@ pub(crate) async fn warn_of_open_attempts(
     let is_asked = |attempt: &Attempt| can_ask && journal.owns(attempt);
     let (requested, mut open): (Vec<_>, Vec<_>) = attempts.into_iter().partition(is_asked);
     warn_of(ui, &open);
-    open.extend(sending);
+    open.extend(sending.iter().cloned());
     let mut booked = Vec::new();
     for attempt in requested {
         warn_of(ui, std::slice::from_ref(&attempt));
@@ -64,7 +66,7 @@ pub(crate) async fn warn_of_open_attempts(
             }
         }
     }
-    Ok(EarlierAttempts { open, booked })
+    Ok(EarlierAttempts { open, sending, booked })
 }
 
 /// Whether each run that may have booked is one of a live process of this computer, within the time

@@ -188,19 +188,28 @@ fn with_its_time(live: KeptBooking) -> Option<(String, DocumentTime, KeptBooking
 
 /// Warns if the guest of a request has a booking at its venue on its day, and asks whether to book
 /// another; no is `declined` (17). `resumed` are bookings this command has found: their guests may
-/// not be kept.
+/// not be kept. `sending` is what other processes send now.
 pub(crate) async fn ask_about_same_guest(
     parts: &Parts,
     wish: &Wish,
     resumed: &[Booking],
+    sending: &[Attempt],
     is_confirmed: bool,
 ) -> Result<()> {
+    let records = &parts.records;
     let mut booked = Booked::at_venues(&parts.records, &[wish.venue()].into(), 1)?;
     // Who said yes beforehand did not know of what was found out just now.
     let is_confirmed = is_confirmed && resumed.is_empty();
     let resumed = resumed.iter().filter(|it| it.may_stand()).map(|booking| booking.clone().into());
     booked.0.extend(resumed.filter_map(with_its_time));
-    match booked.for_guest_of(&parts.records, &parts.ui, wish, |_| false) {
+    let day = |wish: &Wish| Some((wish.venue(), day_at(records, wish)?.1));
+    let is_same = |it: &Attempt| it.wish().is_for_guest_of(wish) && day(&it.wish()) == day(wish);
+    let is_sent = || {
+        let what = "another bookctl is booking this guest at this venue that day";
+        sending.iter().any(is_same).then(|| what.to_owned())
+    };
+    let other = booked.for_guest_of(records, &parts.ui, wish, |_| false);
+    match other.or_else(is_sent) {
         Some(other) => ask_about(&parts.ui, &other, "Book another one?", is_confirmed).await,
         None => Ok(()),
     }

@@ -201,8 +201,10 @@ impl BookCommand<'_> {
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
             let request = draft.request(parts.api.facts.mapping(), datetime.clone())?;
-            let (wish, resumed) = (Wish::from_request(&request.requested), &earlier.booked);
-            duplicates::ask_about_same_guest(parts, &wish, resumed, draft.is_confirmed).await?;
+            let wish = Wish::from_request(&request.requested);
+            let (booked, sending) = (&earlier.booked, &earlier.sending);
+            let is_confirmed = draft.is_confirmed;
+            duplicates::ask_about_same_guest(parts, &wish, booked, sending, is_confirmed).await?;
             if !self.is_reviewed {
                 review::review(parts, draft, &datetime, is_another_time).await?;
             }
