@@ -60,20 +60,24 @@ fn line(row: &SqlRow) -> SqlResult<Option<RowLine>> {
     }))
 }
 
+fn record(rows: &[SqlRow]) -> SqlResult<BatchRecord> {
+    let mut record = BatchRecord::default();
+    for row in rows {
+        let key: String = row.get("row_key")?;
+        if key == WHOLE {
+            record.exit = exit(row)?;
+        } else {
+            record.rows.insert(key, line(row)?);
+        }
+    }
+    Ok(record)
+}
+
 impl Journal {
     /// What the journal has of a batch, its removed rows included.
     pub(crate) fn batch(&self, batch: &str) -> Result<BatchRecord> {
         self.read(|statements, scope| {
-            let mut record = BatchRecord::default();
-            for row in statements.query(ROWS, values![&scope.origin, batch, &removed(batch)])? {
-                let key: String = row.get("row_key")?;
-                if key == WHOLE {
-                    record.exit = exit(&row)?;
-                } else {
-                    record.rows.insert(key, line(&row)?);
-                }
-            }
-            Ok(record)
+            record(&statements.query(ROWS, values![&scope.origin, batch, &removed(batch)])?)
         })
     }
 
@@ -92,23 +96,20 @@ impl Journal {
         self.write(|statements, scope| {
             let origin = &scope.origin;
             statements.execute(&whole, values![origin, batch, WHOLE, &now])?;
-            let mut record = BatchRecord::default();
-            for row in statements.query(ROWS, values![origin, batch, &removed])? {
+            let known = statements.query(ROWS, values![origin, batch, &removed])?;
+            for row in &known {
                 let (place, key): (String, String) = (row.get("batch")?, row.get("row_key")?);
-                if key == WHOLE {
-                    continue;
-                }
-                let its = if row_keys.contains(&*key) { batch } else { &removed };
+                let stays = key == WHOLE || row_keys.contains(&*key);
+                let its = if stays { batch } else { &removed };
                 if place != its {
                     statements.execute_deferred(DELETE, values![origin, its, &key])?;
                     statements.execute_deferred(MOVE, values![origin, its, &key, &place])?;
                 }
-                record.rows.insert(key, line(&row)?);
             }
             for key in row_keys {
                 statements.execute_deferred(&row, values![origin, batch, *key, &now])?;
             }
-            Ok(record)
+            record(&known)
         })
     }
 
@@ -142,11 +143,13 @@ impl Journal {
         let end = "UPDATE batch_rows SET exit_code = ?4 WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
         let code = u32::from(exit.code());
         self.write(|statements, scope| {
+            // First, as where a start begins: neither holds what the other waits for.
+            statements.execute_deferred(end, values![&scope.origin, batch, WHOLE, code])?;
             for key in over {
                 statements
                     .execute_deferred(FORGET, values![&scope.origin, &removed(batch), key])?;
             }
-            statements.execute_deferred(end, values![&scope.origin, batch, WHOLE, code]).map(drop)
+            Ok(())
         })
     }
 }

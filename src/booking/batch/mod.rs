@@ -136,11 +136,11 @@ pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) 
     api.facts.before_change()?;
     let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
     open_attempts::warn_of_open_attempts(parts, &mine).await?;
-    let is_one = name.is_some() || !matches!(args.rows, Source::Stdin);
+    let lists_all_rows = name.is_some() || !matches!(args.rows, Source::Stdin);
     let first: HashSet<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
     let journal = records.journal()?;
     let replaced = Replaced::find(parts, &known, &first)?;
-    if is_one {
+    if lists_all_rows {
         replaced.warn_of_removed(records, &parts.ui, &rows, false)?;
     }
     let mut run = BatchRun {
@@ -149,7 +149,7 @@ pub(crate) async fn run(parts @ Parts { api, records, .. }: &Parts, args: Args) 
         args: &args,
         again: again(&api.facts, &args),
         batch: &batch,
-        is_one,
+        lists_all_rows,
         record: &known,
         replaced,
         origin: Cell::default(),

@@ -88,7 +88,7 @@ impl Replaced {
         let is_found = |it: &&Attempt| self.found.borrow().contains(&it.idempotency_key);
         let (of_others, mut own): (Vec<_>, Vec<_>) =
             self.before(records, row).into_iter().partition(is_found);
-        let (wish, named) = (row.wish(), own.len());
+        let wish = row.wish();
         // Where the guest was deleted, the booking tells whose it is.
         let nameless = seat(records, &wish).map(|it| (it.0, it.1, None));
         if row.idempotency_key.is_none() {
@@ -96,7 +96,7 @@ impl Replaced {
             own.extend(at_seat.map(|it| &it.1).filter(|it| !is_found(it)));
         }
         let mut refusal = None;
-        for (place, attempt) in own.into_iter().enumerate() {
+        for attempt in own {
             let key = &attempt.idempotency_key;
             let Some(id) = attempt.booking_id.as_ref().filter(|_| attempt.state == State::Resolved)
             else {
@@ -105,9 +105,10 @@ impl Replaced {
                 let hint = format!("check it: {}", resume_command(key));
                 return Err(Error::new(Code::OutcomeUnknown, what).hint(hint).idempotency_key(key));
             };
-            let is_named = place < named;
+            let is_named = attempt.wish().guest_mark("name").is_some();
+            // Many rows may be compared with one of these.
             let known = self.read.borrow().get(id).cloned();
-            let booking = match known.filter(|_| !is_named) {
+            let booking = match known {
                 Some(known) => known,
                 None => match read_again(api, records, ui, id).await {
                     Err(error) if !is_named && wait::is_not_found(&error) => {
@@ -117,7 +118,9 @@ impl Replaced {
                     read => read?,
                 },
             };
-            self.read.borrow_mut().insert(id.clone(), booking.clone());
+            if !is_named {
+                self.read.borrow_mut().insert(id.clone(), booking.clone());
+            }
             finish::store_and_judge(records, &booking);
             let found = compared(records, &wish, &booking, false);
             if !booking.may_stand() || !is_named && found.iter().any(Compared::is_another) {

@@ -43,7 +43,7 @@ pub(crate) struct BatchRun<'a> {
     /// The batch in the journal: its name, or the path of its file.
     pub(crate) batch: &'a str,
     /// Whether each start has all rows of it: what comes without a name may be another batch.
-    pub(crate) is_one: bool,
+    pub(crate) lists_all_rows: bool,
     /// What the journal had of it before this start.
     pub(crate) record: &'a BatchRecord,
     pub(crate) replaced: Replaced,
@@ -142,7 +142,7 @@ impl BatchRun<'_> {
             }
         }
         drop(progress);
-        if self.is_one {
+        if self.lists_all_rows {
             let Parts { records, ui, .. } = self.parts;
             self.replaced.warn_of_removed(records, ui, self.rows, true)?;
         }
@@ -432,7 +432,7 @@ impl BatchRun<'_> {
             true => KeyOrigin::Caller,
             false => KeyOrigin::Derived { allow_duplicate },
         };
-        let row = self.is_one.then_some((self.batch, keyed.first.as_str()));
+        let row = self.lists_all_rows.then_some((self.batch, keyed.first.as_str()));
         let created = create_booking(self.parts, key, origin, request, row).await;
         created.map_err(|it| {
             if it.is_misread && it.error.exit == Exit::OutcomeUnknown {
